@@ -1,0 +1,5 @@
+"""The command line: `claimsmith`."""
+
+from claimsmith.cli.app import main
+
+__all__ = ["main"]

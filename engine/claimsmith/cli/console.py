@@ -1,0 +1,116 @@
+"""What all commands share: formats, exit codes, how problems, tables and progress are shown.
+
+Results go to standard output, everything else to standard error. Colours and moving
+progress only on a terminal; elsewhere progress is one plain line per step.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from enum import Enum
+from typing import Annotated, Any, ParamSpec, TypeVar
+
+import typer
+
+from claimsmith.errors import EngineError, Problem
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class Format(str, Enum):
+    """How a command prints its result."""
+
+    text = "text"
+    json = "json"
+
+
+Output = Annotated[Format, typer.Option("--output", "-o", help="How to print the result.")]
+
+
+def command(function: Callable[P, R]) -> Callable[P, R]:
+    """Wrap a command: problems are printed without a traceback and become the exit code."""
+
+    @functools.wraps(function)
+    def run(*args: P.args, **kwargs: P.kwargs) -> R:
+        try:
+            return function(*args, **kwargs)
+        except EngineError as error:
+            if kwargs.get("output") == Format.json:
+                print_json({"problems": [p.to_dict() for p in error.problems]})
+            print_problems(error.problems)
+            raise typer.Exit(error.exit_code) from error
+        except KeyboardInterrupt:
+            say("interrupted")
+            raise typer.Exit(130) from None
+        except BrokenPipeError:
+            # The reader (head, a pager) has seen enough: point stdout away so that the interpreter's own flush stays quiet.
+            sys.stdout = open("/dev/null", "w")  # noqa: SIM115 - lives until the process ends
+            raise typer.Exit(141) from None
+
+    return run
+
+
+def print_problems(problems: Iterable[Problem], *, label: str = "error") -> None:
+    """Write problems to standard error, the way out below each."""
+    colour = {"error": typer.colors.RED, "warning": typer.colors.YELLOW}[label]
+    for problem in problems:
+        head, *rest = str(problem).split("\n")
+        typer.secho(f"{label}: ", fg=colour, bold=True, err=True, nl=False)
+        typer.echo(head, err=True)
+        for line in rest:
+            typer.echo(line, err=True)
+
+
+def print_json(value: Any) -> None:
+    """Write a value to standard output as JSON."""
+    typer.echo(json.dumps(value, indent=2, ensure_ascii=False))
+
+
+def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Write rows under their columns, aligned; plain text so that it can be cut and searched."""
+    widths = [max(len(r[i]) for r in (columns, *rows)) for i in range(len(columns))]
+    lines = [
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in (columns, *rows)
+    ]
+    typer.secho(lines[0], bold=True)
+    for line in lines[1:]:
+        typer.echo(line)
+
+
+def say(message: str) -> None:
+    """Tell the user something beside the result."""
+    typer.echo(message, err=True)
+
+
+@contextmanager
+def progress(title: str, total: int | None = None) -> Iterator[Callable[[int, str], None]]:
+    """Show the progress of long work: a bar on a terminal, a line every tenth elsewhere.
+
+    Gives a function to call with the number of parts done and a word on the present one.
+    """
+    if sys.stderr.isatty():
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+        columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[word]}"), TimeElapsedColumn())
+        with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+            task = bar.add_task(title, total=total, word="")
+            yield lambda done, word="": bar.update(task, completed=done, word=word)
+        return
+    say(f"{title} …")
+    shown = 0
+
+    def tick(done: int, word: str = "") -> None:
+        nonlocal shown
+        tenth = done * 10 // total if total else 0
+        if tenth > shown:
+            shown = tenth
+            say(f"{title}: {tenth * 10}% {word}".rstrip())
+
+    yield tick

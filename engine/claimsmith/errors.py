@@ -1,0 +1,182 @@
+"""Errors as data: what is wrong, where it stands in the user's files, and how to mend it.
+
+Every step collects the problems it finds and raises them once. The shell prints them;
+nothing else formats an error.
+
+    EngineError                 base of all that a user can cause; exit code 1
+    ├── LoadError               a file that cannot be read as YAML documents
+    ├── ModelError              a document that is not what its kind says
+    ├── CatalogError            documents that contradict each other
+    ├── BindingError            a claim that cannot be bound, or a binding that does not hold
+    ├── FieldPathError          a path that cannot be parsed, read or written
+    │   └── NotFound            …because there is nothing at that path
+    ├── TransformError          a value that a transform cannot take
+    ├── ComposeError            a template that cannot be patched
+    ├── ReferenceError_         a selector or reference that leads nowhere, or in a circle
+    ├── ConnectionError_        connection details that are missing, doubled or not ours
+    ├── GenerateError           a component that is missing, stale or cannot be written
+    ├── ToolchainError          a part of the engine that cannot be found or brought
+    ├── ControlPlaneError       a local control plane that cannot be started or stopped
+    └── DeployError             what is found while the engine runs
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Source:
+    """A place in a file, counted from one."""
+
+    file: str
+    line: int = 1
+    column: int = 1
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}:{self.column}"
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing that is wrong, and the way out."""
+
+    what: str
+    where: Source | None = None
+    path: str = ""
+    fix: str = ""
+
+    def __str__(self) -> str:
+        head = f"{self.where}: {self.what}" if self.where else self.what
+        lines = [head]
+        if self.path:
+            lines.append(f"  at:  {self.path}")
+        if self.fix:
+            lines.append(f"  fix: {self.fix}")
+        return "\n".join(lines)
+
+    def to_dict(self) -> dict[str, object]:
+        """The problem for a machine to read."""
+        place = {"file": self.where.file, "line": self.where.line, "column": self.where.column} if self.where else None
+        return {"what": self.what, "where": place, "path": self.path, "fix": self.fix}
+
+
+class EngineError(Exception):
+    """One or more problems that the user can mend."""
+
+    exit_code = 1
+
+    def __init__(self, *problems: Problem | str) -> None:
+        self.problems: tuple[Problem, ...] = tuple(p if isinstance(p, Problem) else Problem(p) for p in problems)
+        super().__init__("\n".join(str(p) for p in self.problems))
+
+
+class LoadError(EngineError):
+    """A file that cannot be read as YAML documents."""
+
+
+class ModelError(EngineError):
+    """A document that is not what its kind says."""
+
+
+class CatalogError(EngineError):
+    """Documents that contradict each other."""
+
+
+class BindingError(EngineError):
+    """A claim that cannot be bound, or a recorded binding that does not hold."""
+
+
+class FieldPathError(EngineError):
+    """A field path that cannot be parsed, read or written."""
+
+
+class NotFound(FieldPathError):
+    """There is nothing at the path."""
+
+
+class TransformError(EngineError):
+    """A value that a transform cannot take."""
+
+
+class ComposeError(EngineError):
+    """A template that cannot be patched."""
+
+
+class ReferenceError_(EngineError):
+    """A selector or reference that leads nowhere, or in a circle."""
+
+
+class ConnectionError_(EngineError):
+    """Connection details that are missing, doubled or not ours."""
+
+
+class GenerateError(EngineError):
+    """A component that is missing, stale or cannot be written."""
+
+
+class ToolchainError(EngineError):
+    """A part of the engine that cannot be found or brought."""
+
+
+class ControlPlaneError(EngineError):
+    """A local control plane that cannot be started or stopped."""
+
+
+class DeployError(EngineError):
+    """What is found while the engine runs."""
+
+
+class Collector:
+    """Gathers the problems of one step, to be raised together."""
+
+    def __init__(self) -> None:
+        self.problems: list[Problem] = []
+
+    def add(self, problem: Problem) -> None:
+        """Keep one problem."""
+        self.problems.append(problem)
+
+    @contextmanager
+    def catch(self) -> Iterator[None]:
+        """Keep the problems of any EngineError raised inside, and go on."""
+        try:
+            yield
+        except EngineError as error:
+            self.problems.extend(error.problems)
+
+    def raise_as(self, kind: type[EngineError]) -> None:
+        """Raise all that was kept, in the order of the files; do nothing where there is none."""
+        if self.problems:
+            raise kind(*in_order(self.problems))
+
+
+def in_order(problems: Iterable[Problem]) -> list[Problem]:
+    """The problems by file and line, each once; those without a place last."""
+    unique = dict.fromkeys(problems)
+    return sorted(unique, key=lambda p: (p.where is None, p.where or Source("")))
+
+
+@contextmanager
+def at(where: Source | None, path: str = "", *, prefix: str = "") -> Iterator[None]:
+    """Add place and path to problems raised inside that have none; put `prefix` before what they say."""
+    try:
+        yield
+    except EngineError as error:
+        raise type(error)(
+            *(
+                replace(p, what=f"{prefix}{p.what}", where=p.where or where, path=p.path or path)
+                for p in error.problems
+            )
+        ) from error
+
+
+def nearest(word: str, candidates: Iterable[str]) -> str | None:
+    """The candidate that a misspelt word most likely meant, if any is close."""
+    import difflib
+
+    by_folded = {c.casefold(): c for c in candidates}
+    close = difflib.get_close_matches(word.casefold(), list(by_folded), n=1, cutoff=0.6)
+    return by_folded[close[0]] if close else None
