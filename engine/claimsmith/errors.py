@@ -166,10 +166,7 @@ def at(where: Source | None, path: str = "", *, prefix: str = "") -> Iterator[No
         yield
     except EngineError as error:
         raise type(error)(
-            *(
-                replace(p, what=f"{prefix}{p.what}", where=p.where or where, path=p.path or path)
-                for p in error.problems
-            )
+            *(replace(p, what=f"{prefix}{p.what}", where=p.where or where, path=p.path or path) for p in error.problems)
         ) from error
 
 

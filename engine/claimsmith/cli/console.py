@@ -98,10 +98,19 @@ def progress(title: str, total: int | None = None) -> Iterator[Callable[[int, st
         from rich.console import Console
         from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-        columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[word]}"), TimeElapsedColumn())
+        columns = (
+            TextColumn("{task.description}"),
+            BarColumn(),
+            TextColumn("{task.fields[word]}"),
+            TimeElapsedColumn(),
+        )
         with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
             task = bar.add_task(title, total=total, word="")
-            yield lambda done, word="": bar.update(task, completed=done, word=word)
+
+            def move(done: int, word: str = "") -> None:
+                bar.update(task, completed=done, word=word)
+
+            yield move
         return
     say(f"{title} …")
     shown = 0

@@ -1,0 +1,174 @@
+"""What the commands do, apart from flags and printing: read a project, make something of it, write files whole."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from claimsmith import binding, bindings_file
+from claimsmith import generate as generator
+from claimsmith import render as renderer
+from claimsmith.errors import BindingError, GenerateError, LoadError, Problem, nearest
+from claimsmith.models.klass import Class
+from claimsmith.models.objects import ClaimKey
+from claimsmith.plan import Plan
+from claimsmith.project import Project, write_atomically
+
+
+@dataclass(frozen=True, slots=True)
+class BindRow:
+    """One claim after `bind`."""
+
+    claim: str
+    klass: str
+    reason: str
+    change: str
+
+
+@dataclass(frozen=True, slots=True)
+class BindResult:
+    """All claims of a stack after `bind`."""
+
+    rows: list[BindRow]
+    changed: bool
+    warnings: list[Problem] = field(default_factory=list)
+    errors: list[Problem] = field(default_factory=list)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The result for a machine to read."""
+        rows = [{"claim": r.claim, "class": r.klass, "reason": r.reason, "change": r.change} for r in self.rows]
+        unbound = [p.to_dict() for p in (*self.warnings, *self.errors)]
+        return {"bindings": rows, "changed": self.changed, "unbound": unbound}
+
+
+def bind(project: Project, stack: str, *, rebind: Sequence[str] = (), check: bool = False) -> BindResult:
+    """Bind a stack's claims and record it. Claims that cannot be bound are reported; the rest goes on."""
+    project.check_stack(stack)
+    before = project.records(stack)
+    bound, unbound = project.bind(stack, rebind=frozenset(_claim_key(text, project, stack) for text in rebind))
+    records = binding.to_records(bound, before)
+    known = {r.claim: r for r in before}
+    rows = [BindRow(str(r.claim), str(r.klass), r.reason, _change(known.get(r.claim), r)) for r in records]
+    gone = [BindRow(str(c), str(r.klass), r.reason, "removed") for c, r in known.items() if c not in {x.claim for x in records}]
+    path = project.bindings_path(stack)
+    text = bindings_file.write(records, stack=stack)
+    changed = not path.exists() or path.read_text(encoding="utf-8") != text
+    if changed and not check:
+        write_atomically(path, text)
+    warnings = [u.problem for u in unbound if not u.mistake]
+    return BindResult([*rows, *gone], changed, warnings, [u.problem for u in unbound if u.mistake])
+
+
+def rendered(project: Project, stack: str, claim: str | None = None) -> Iterator[str]:
+    """What a stack makes, as YAML, claim by claim."""
+    return renderer.stream(_narrowed(project.plan(stack, unrecorded_ok=True), claim))
+
+
+def rendered_documents(project: Project, stack: str, claim: str | None = None) -> list[dict[str, Any]]:
+    """What a stack makes, as documents."""
+    plan = _narrowed(project.plan(stack, unrecorded_ok=True), claim)
+    return [document for c in plan.claims for document in renderer.documents(c)]
+
+
+def generate(project: Project, *, check: bool = False) -> list[tuple[str, str]]:
+    """Write each folder's component; tells for each whether it was new, changed or the same."""
+    rows: list[tuple[str, str]] = []
+    texts = component_texts(project)
+    for path, text in texts.items():
+        shown = path.relative_to(project.root).as_posix()
+        old = path.read_text(encoding="utf-8") if path.is_file() else None
+        rows.append((shown, "new" if old is None else "none" if old == text else "changed"))
+    if not check:
+        for path, text in texts.items():
+            write_atomically(path, text)
+    return rows
+
+
+def component_texts(project: Project) -> dict[Path, str]:
+    """The source of every component, formatted."""
+    table = project.table()
+    folders: dict[Path, list[Class]] = {}
+    for klass in project.catalog().classes.values():
+        folders.setdefault(project.component_path(klass), []).append(klass)
+    texts = {}
+    for path, classes in folders.items():
+        sources = sorted({c.document.file for c in classes})
+        texts[path] = format_source(generator.generate(classes, table, source=", ".join(sources)))
+    return texts
+
+
+def format_source(source: str) -> str:
+    """The source as the formatter writes it."""
+    from ruff import find_ruff_bin
+
+    command = [find_ruff_bin(), "format", "--isolated", "--line-length", "120", "--target-version", "py311", "-"]
+    done = subprocess.run(command, input=source, capture_output=True, text=True)
+    if done.returncode:
+        raise GenerateError(Problem(f"the generated source cannot be formatted: {done.stderr.strip()}", fix="report this as a bug"))
+    return done.stdout
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimStatus:
+    """A deployed claim."""
+
+    claim: str
+    klass: str
+    phase: str
+    children: str
+    secret: str
+    details: dict[str, Any]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The claim for a machine to read."""
+        return {"claim": self.claim, **self.details}
+
+
+def status(project: Project, stack: str) -> list[ClaimStatus]:
+    """The claims of a deployed stack."""
+    from claimsmith import workspace
+
+    project.check_stack(stack)
+    claims = workspace.stack_outputs(project, stack).get("claims") or {}
+    return [_claim_status(name, details) for name, details in sorted(claims.items())]
+
+
+def _claim_status(name: str, details: dict[str, Any]) -> ClaimStatus:
+    children = ", ".join(f"{r['kind']} {r['name']}" for r in details["resources"])
+    secret = details.get("connectionSecret")
+    shown = f"{secret['namespace']}/{secret['name']}: {', '.join(secret['keys'])}" if secret else "none asked for"
+    return ClaimStatus(name, details["class"], details["phase"], children, shown, details)
+
+
+def _change(old: binding.Record | None, new: binding.Record) -> str:
+    if old is None:
+        return "bound"
+    if old.klass != new.klass:
+        return f"moved from {old.klass.name}"
+    return "none" if old.digest == new.digest else "class changed"
+
+
+def _narrowed(plan: Plan, claim: str | None) -> Plan:
+    if claim is None:
+        return plan
+    chosen = tuple(c for c in plan.claims if c.address == claim)
+    if not chosen:
+        known = [c.address for c in plan.claims]
+        close = nearest(claim, known)
+        raise LoadError(Problem(f"there is no claim {claim!r} in {plan.stack}", fix=f"did you mean {close}?" if close else f"use one of: {', '.join(known)}"))
+
+    return replace(plan, claims=chosen)
+
+
+def _claim_key(text: str, project: Project, stack: str) -> ClaimKey:
+    known = {str(k): k for k in project.catalog(stack).claims}
+    if text not in known:
+        close = nearest(text, known)
+        fix = f"did you mean {close}?" if close else f"use one of: {', '.join(known) or 'none yet'}"
+        raise BindingError(Problem(f"there is no claim {text!r} in {stack}", fix=fix))
+    return known[text]
+
+

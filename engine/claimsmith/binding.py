@@ -1,0 +1,225 @@
+"""Which class serves a claim, why, and the record that keeps the choice.
+
+A claim is bound once. The choice is deterministic: a named class, else the classes that its
+selector matches, else the default class; among several the highest weight, then a stable hash.
+It is recorded with the claim's uid and the class's digest, and from then on the record rules:
+a class that appears later changes nothing, a bound class that is gone or changed is an error.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import uuid
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+
+from claimsmith.catalog import Catalog
+from claimsmith.errors import BindingError, Collector, Problem, Source, nearest
+from claimsmith.models.claim import Claim
+from claimsmith.models.klass import Class
+from claimsmith.models.objects import ClaimKey, ClassKey
+
+IS_DEFAULT = "resourceclass.crossplane.io/is-default-class"
+WEIGHT = "resourceclass.crossplane.io/weight"
+_NAMESPACE = uuid.UUID("6f1f5b0e-3f3c-5b0a-9a57-4e6f0c1d2a90")
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One line of `bindings.yaml`: what was chosen for a claim, and when that must be looked at again."""
+
+    claim: ClaimKey
+    uid: str
+    klass: ClassKey
+    reason: str
+    digest: str
+    previous: ClassKey | None = None
+    where: Source | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A class chosen among candidates, and why."""
+
+    klass: Class
+    reason: str
+    candidates: tuple[ClassKey, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Binding:
+    """A claim with the class that serves it and its identity."""
+
+    claim: Claim
+    klass: Class
+    uid: str
+    reason: str
+    recorded: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Unbound:
+    """A claim that no class serves, and what is wrong. A `mistake` names something that is not there."""
+
+    claim: Claim
+    problem: Problem
+    mistake: bool
+
+
+def choose(claim: Claim, catalog: Catalog) -> Choice | Unbound:
+    """The class for a claim that has none yet."""
+    serving = catalog.serving(claim.key.group_kind)
+    if claim.class_ref:
+        return _by_name(claim, claim.class_ref.key, catalog)
+    if claim.class_selector is not None:
+        matching = [c for c in serving if claim.class_selector.matches(c.labels)]
+        if not matching:
+            what = f"no class for {claim.key.group_kind} matches {claim.class_selector}"
+            return _unbound(claim, "spec.classSelector", what, _offer(serving), mistake=False)
+        return _heaviest(claim, matching, f"classSelector {claim.class_selector}")
+    defaults = [c for c in serving if c.annotations.get(IS_DEFAULT) == "true"]
+    if not defaults:
+        what = f"{claim.key} names no class, and {claim.key.group_kind} has no default class"
+        return _unbound(claim, "spec", what, _offer(serving), mistake=False)
+    return _heaviest(claim, defaults, "default class")
+
+
+def bind(
+    catalog: Catalog, records: Iterable[Record], *, project: str, stack: str, rebind: frozenset[ClaimKey] = frozenset()
+) -> tuple[list[Binding], list[Unbound]]:
+    """Every claim with its class: recorded ones as recorded, the others by choice.
+
+    Claims in `rebind` are chosen anew. A record that no longer holds is an error.
+    """
+    problems = Collector()
+    recorded = {r.claim: r for r in records}
+    bindings: list[Binding] = []
+    unbound: list[Unbound] = []
+    for claim in catalog.claims.values():
+        record = recorded.get(claim.key)
+        with problems.catch():
+            if record and claim.key not in rebind:
+                bindings.append(Binding(claim, _held(claim, record, catalog), record.uid, record.reason))
+                continue
+            match choose(claim, catalog):
+                case Unbound() as none if record:
+                    # It was bound: its resources exist, so it must not silently lose its class.
+                    raise BindingError(none.problem)
+                case Unbound() as none:
+                    unbound.append(none)
+                case Choice(klass, reason):
+                    uid = record.uid if record else derive_uid(claim.key, project=project, stack=stack)
+                    bindings.append(Binding(claim, klass, uid, reason, recorded=False))
+    problems.raise_as(BindingError)
+    return bindings, unbound
+
+
+def to_records(bindings: Iterable[Binding], before: Iterable[Record]) -> list[Record]:
+    """The records to write for bindings, in the order of the claims' keys; a changed class keeps the one before."""
+    known = {r.claim: r for r in before}
+    records = []
+    for b in bindings:
+        old = known.get(b.claim.key)
+        new = Record(b.claim.key, b.uid, b.klass.key, b.reason, b.klass.digest())
+        if old:
+            moved = old.klass != new.klass
+            new = replace(new, previous=old.klass if moved else old.previous)
+        records.append(new)
+    return sorted(records, key=lambda r: r.claim)
+
+
+def unrecorded(bindings: Iterable[Binding], stack: str) -> list[Problem]:
+    """One problem for each binding that is not in the record."""
+    return [
+        Problem(
+            f"{b.claim.key} is not bound yet; {b.klass.key} would serve it ({b.reason})",
+            b.claim.document.source_of("kind"),
+            "",
+            f"run: claimsmith bind {stack}",
+        )
+        for b in bindings
+        if not b.recorded
+    ]
+
+
+def derive_uid(claim: ClaimKey, *, project: str, stack: str) -> str:
+    """A claim's uid at its first binding: the same on every machine."""
+    return str(uuid.uuid5(_NAMESPACE, f"{project}/{stack}/{claim}"))
+
+
+def _by_name(claim: Claim, key: ClassKey, catalog: Catalog) -> Choice | Unbound:
+    klass = catalog.classes.get(key)
+    serving = catalog.serving(claim.key.group_kind)
+    if klass is None:
+        close = nearest(key.name, (c.name for c in serving))
+        fix = f"did you mean {close!r}?" if close else _offer(serving)
+        return _unbound(claim, "spec.classRef.name", f"there is no class {key}", fix, mistake=True)
+    if klass.serves != claim.key.group_kind:
+        what = f"{key} serves {klass.serves}, not {claim.key.group_kind}"
+        return _unbound(claim, "spec.classRef", what, _offer(serving), mistake=True)
+    return Choice(klass, "classRef", (key,))
+
+
+def _held(claim: Claim, record: Record, catalog: Catalog) -> Class:
+    """The recorded class, if the record still holds."""
+    klass = catalog.classes.get(record.klass)
+    again = f"claimsmith bind STACK --rebind {claim.key}"
+    if klass is None:
+        what = f"{claim.key} is bound to {record.klass}, which is gone"
+        raise BindingError(Problem(what, record.where, "class", f"bring the class back, or rebind on purpose: {again}"))
+    if claim.class_ref and claim.class_ref.key != record.klass:
+        what = f"{claim.key} is bound to {record.klass}, but its classRef now names {claim.class_ref.key}"
+        where = claim.document.source_of("spec.classRef.name")
+        raise BindingError(Problem(what, where, "spec.classRef", f"put it back, or rebind on purpose: {again}"))
+    if klass.digest() != record.digest:
+        what = f"{klass.key} has changed since {claim.key} was bound to it"
+        where = klass.document.source_of("spec")
+        fix = f"classes are immutable once bound: put it back and make a new class, or rebind on purpose: {again}"
+        raise BindingError(Problem(what, where, "spec", fix))
+    return klass
+
+
+def _heaviest(claim: Claim, classes: list[Class], why: str) -> Choice:
+    candidates = tuple(c.key for c in classes)
+    top = max(_weight(c) for c in classes)
+    heaviest = [c for c in classes if _weight(c) == top]
+    chosen = min(heaviest, key=lambda c: hashlib.sha256(f"{claim.key}|{c.key}".encode()).hexdigest())
+    if len(classes) == 1:
+        return Choice(chosen, why, candidates)
+    how = "the highest weight" if len(heaviest) == 1 else "a stable choice among equals"
+    return Choice(chosen, f"{why}; {how} of {len(classes)}", candidates)
+
+
+def _weight(klass: Class) -> int:
+    text = klass.annotations.get(WEIGHT, "0")
+    try:
+        return int(text)
+    except ValueError:
+        path = ("metadata", "annotations", WEIGHT)
+        where = klass.document.source_of(path)
+        raise BindingError(
+            Problem(
+                f"the weight {text!r} is no whole number",
+                where,
+                f"metadata.annotations[{WEIGHT}]",
+                'write it like "10"',
+            )
+        ) from None
+
+
+def _unbound(claim: Claim, path: str, what: str, fix: str, *, mistake: bool) -> Unbound:
+    return Unbound(claim, Problem(what, claim.document.source_of(path), path, fix), mistake)
+
+
+def _offer(serving: list[Class]) -> str:
+    if not serving:
+        return "add a class that serves this kind, or mend the claim's apiVersion and kind"
+    names = ", ".join(
+        f"{c.name} ({', '.join(f'{k}={v}' for k, v in c.labels.items())})" if c.labels else c.name for c in serving
+    )
+    return f"use one of: {names}"
+
+
+def index(records: Iterable[Record]) -> Mapping[ClaimKey, Record]:
+    """The records by claim."""
+    return {r.claim: r for r in records}

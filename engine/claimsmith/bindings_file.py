@@ -1,0 +1,73 @@
+"""`bindings.yaml`: the record of bindings as text, and back. Reviewed like a lock file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import yaml
+from pydantic import Field
+
+from claimsmith.binding import Record
+from claimsmith.documents import read_documents
+from claimsmith.errors import BindingError, Collector, LoadError, Problem
+from claimsmith.models.base import Model
+from claimsmith.models.objects import ClaimKey, ClassKey
+from claimsmith.models.parse import parse
+
+HEAD = """\
+# The class that serves each claim, chosen once and kept.
+# Written by: claimsmith bind {stack}. Review it like a lock file; do not edit it by hand.
+"""
+
+
+class _Binding(Model):
+    claim: str = Field(pattern=r"^[^/]+/[^/]+/[^/]+$")
+    uid: str = Field(min_length=1)
+    class_: str = Field(alias="class", pattern=r"^[^/]+/[^/]+$")
+    reason: str
+    digest: str = Field(pattern="^sha256:[0-9a-f]{64}$")
+    previous_class: str | None = Field(None, pattern=r"^[^/]+/[^/]+$")
+
+
+class _File(Model):
+    api_version: str = Field(pattern="^claimsmith.io/v1alpha1$")
+    kind: str = Field(pattern="^Bindings$")
+    bindings: tuple[_Binding, ...] = Field((), strict=False)
+
+
+def read(text: str, *, file: str) -> list[Record]:
+    """The records in the text of a bindings file. One that is broken is refused with its line, never guessed at."""
+    if not text.strip():
+        return []
+    try:
+        documents = read_documents(text, file=file)
+    except LoadError as error:
+        raise BindingError(*error.problems) from error
+    if len(documents) != 1:
+        raise BindingError(Problem("a bindings file holds one document", fix=f"restore {file} from version control"))
+    document = documents[0]
+    raw = parse(_File, document)
+    problems = Collector()
+    records: dict[ClaimKey, Record] = {}
+    for index, b in enumerate(raw.bindings):
+        claim = ClaimKey.parse(b.claim)
+        where = document.source_of(("bindings", index))
+        if claim in records:
+            problems.add(Problem(f"{claim} is bound twice", where, f"bindings[{index}]", "keep one of the two"))
+        previous = ClassKey.parse(b.previous_class) if b.previous_class else None
+        records[claim] = Record(claim, b.uid, ClassKey.parse(b.class_), b.reason, b.digest, previous, where)
+    problems.raise_as(BindingError)
+    return list(records.values())
+
+
+def write(records: Sequence[Record], *, stack: str) -> str:
+    """The text of the bindings file, the same for the same records."""
+    document = {"apiVersion": "claimsmith.io/v1alpha1", "kind": "Bindings", "bindings": list(_rows(records))}
+    return HEAD.format(stack=stack) + yaml.safe_dump(document, sort_keys=False, width=120, allow_unicode=True)
+
+
+def _rows(records: Iterable[Record]) -> Iterable[dict[str, Any]]:
+    for r in records:
+        row = {"claim": str(r.claim), "uid": r.uid, "class": str(r.klass), "reason": r.reason, "digest": r.digest}
+        yield row | ({"previousClass": str(r.previous)} if r.previous else {})

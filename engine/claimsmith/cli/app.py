@@ -1,0 +1,186 @@
+"""The commands of `claimsmith`. Each parses its flags, calls one function, prints, and chooses the exit code."""
+
+from __future__ import annotations
+
+import os
+from enum import Enum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from claimsmith.cli import console, local, toolchain
+from claimsmith.cli.console import Format, Output
+
+if TYPE_CHECKING:
+    from claimsmith.project import Project
+
+app = typer.Typer(
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    help="Claims and compositions for Pulumi.",
+)
+app.add_typer(toolchain.app, name="toolchain")
+app.add_typer(local.app, name="local")
+
+Stack = Annotated[str, typer.Argument(help="The environment: a folder below stacks/.", show_default=False)]
+
+
+class RenderFormat(str, Enum):
+    """How rendered documents are printed."""
+
+    yaml = "yaml"
+    json = "json"
+
+
+@app.callback()
+def root(
+    project: Annotated[
+        Path | None,
+        typer.Option("--project", "-C", help="Run in this folder.", exists=True, file_okay=False, show_default=False),
+    ] = None,
+    version: Annotated[bool, typer.Option("--version", help="Show the version and exit.", is_eager=True)] = False,
+) -> None:
+    """Claims and compositions for Pulumi."""
+    if project:
+        os.chdir(project)
+    if version:
+        from claimsmith import __version__
+
+        typer.echo(f"claimsmith {__version__}")
+        raise typer.Exit
+
+
+@app.command()
+@console.command
+def validate(
+    stacks: Annotated[list[str] | None, typer.Argument(help="Environments; all where none is named.")] = None,
+    output: Output = Format.text,
+) -> None:
+    """Check classes, claims, bindings and components, all problems at once. Needs no engine and no cluster.
+
+    Example: claimsmith validate dev prod
+    """
+    from claimsmith import checks
+
+    project = _project()
+    report = checks.validate(project, stacks or project.stacks())
+    if output == Format.json:
+        console.print_json(report.to_dict())
+    else:
+        for line in report.summary:
+            typer.echo(line)
+    console.print_problems(report.warnings, label="warning")
+    console.print_problems(report.errors)
+    raise typer.Exit(1 if report.errors else 0)
+
+
+@app.command()
+@console.command
+def bind(
+    stack: Stack,
+    rebind: Annotated[
+        list[str] | None, typer.Option(help="A claim to choose a class for anew, as Kind.group/namespace/name.")
+    ] = None,
+    check: Annotated[bool, typer.Option("--check", help="Write nothing; exit 1 where something would change.")] = False,
+    output: Output = Format.text,
+) -> None:
+    """Choose a class for each claim that has none, and record the choice in stacks/STACK/bindings.yaml.
+
+    Example: claimsmith bind dev --rebind MySQLInstance.database.example.org/default/sql
+    """
+    from claimsmith import actions
+
+    result = actions.bind(_project(), stack, rebind=rebind or [], check=check)
+    if output == Format.json:
+        console.print_json(result.to_dict())
+    else:
+        rows = [(r.claim, r.klass, r.reason, r.change) for r in result.rows]
+        console.print_table(("CLAIM", "CLASS", "REASON", "CHANGE"), rows)
+    console.print_problems(result.warnings, label="warning")
+    console.print_problems(result.errors)
+    raise typer.Exit(1 if result.errors or (check and result.changed) else 0)
+
+
+@app.command()
+@console.command
+def render(
+    stack: Stack,
+    claim: Annotated[str | None, typer.Argument(help="One claim, as Kind.group/namespace/name.")] = None,
+    output: Annotated[RenderFormat, typer.Option("--output", "-o", help="How to print it.")] = RenderFormat.yaml,
+) -> None:
+    """Print what a stack makes, in the order of making. Needs no engine and no cluster, and knows no secret.
+
+    Example: claimsmith render dev > before.yaml
+    """
+    from claimsmith import actions
+
+    if output == RenderFormat.json:
+        console.print_json(actions.rendered_documents(_project(), stack, claim))
+    else:
+        for part in actions.rendered(_project(), stack, claim):
+            typer.echo(part, nl=False)
+
+
+@app.command()
+@console.command
+def generate(
+    check: Annotated[bool, typer.Option("--check", help="Write nothing; exit 1 where a component is stale.")] = False,
+    output: Output = Format.text,
+) -> None:
+    """Write the Pulumi component of each class beside its YAML: components/NAME/component.py.
+
+    Example: claimsmith generate --check
+    """
+    from claimsmith import actions
+
+    rows = actions.generate(_project(), check=check)
+    if output == Format.json:
+        console.print_json([{"component": path, "change": change} for path, change in rows])
+    else:
+        console.print_table(("COMPONENT", "CHANGE"), rows)
+    raise typer.Exit(1 if check and any(change != "none" for _, change in rows) else 0)
+
+
+@app.command()
+@console.command
+def status(stack: Stack, output: Output = Format.text) -> None:
+    """Show the claims of a deployed stack: class, phase, children and the keys of the connection Secret.
+
+    Example: claimsmith status dev
+    """
+    from claimsmith import actions
+
+    claims = actions.status(_project(), stack)
+    if output == Format.json:
+        console.print_json([c.to_dict() for c in claims])
+    else:
+        rows = [(c.claim, c.klass, c.phase, c.children, c.secret) for c in claims]
+        console.print_table(("CLAIM", "CLASS", "PHASE", "CHILDREN", "CONNECTION SECRET"), rows)
+
+
+@app.command()
+@console.command
+def env() -> None:
+    """Print the settings with which plain `pulumi` commands work in this project: the engine on PATH, the passphrase.
+
+    Example: eval "$(claimsmith env)" && pulumi preview --stack dev
+    """
+    import shlex
+
+    from claimsmith import workspace
+
+    for name, value in workspace.settings(_project()).items():
+        typer.echo(f"export {name}={shlex.quote(value)}")
+
+
+def _project() -> Project:
+    from claimsmith.project import Project, find_root
+
+    return Project(find_root())
+
+
+def main() -> None:
+    """Run the command line."""
+    app(prog_name="claimsmith")

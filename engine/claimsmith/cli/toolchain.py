@@ -1,0 +1,96 @@
+"""`claimsmith toolchain`: shows the programs that the engine is made of, and brings those that are missing."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from typing import Any
+
+import typer
+
+from claimsmith.cli import console
+from claimsmith.cli.console import Format, Output
+
+app = typer.Typer(no_args_is_help=False)
+
+
+@app.callback(invoke_without_command=True)
+@console.command
+def show(context: typer.Context, output: Output = Format.text) -> None:
+    """Show or bring the programs of the real engine: Pulumi, its provider, and a local control plane.
+
+    Without a command: each part, its version and where it comes from; exit code 1 where one is missing.
+
+    Example: claimsmith toolchain --output json
+    """
+    if context.invoked_subcommand:
+        return
+    from claimsmith.toolchain import find_all
+
+    found = find_all()
+    _print(found, output)
+    missing = [name for name, part in found.items() if not part]
+    if missing:
+        from claimsmith.errors import Problem
+        from claimsmith.toolchain.parts import INSTALL
+
+        console.print_problems([Problem(f"missing: {', '.join(missing)}", fix=INSTALL)])
+        raise typer.Exit(1)
+
+
+@app.command()
+@console.command
+def install(output: Output = Format.text) -> None:
+    """Bring what is missing: an official download, else a build with Go (about 15 minutes, once).
+
+    Example: claimsmith toolchain install
+    """
+    from claimsmith import toolchain
+
+    steps = _Steps()
+    try:
+        found = toolchain.install(steps)
+    finally:
+        steps.close()
+    _print(dict(found), output)
+
+
+def _print(found: dict[str, Any], output: Format) -> None:
+    parts = list(found.items())
+    if output == Format.json:
+        console.print_json(
+            [
+                {
+                    "part": name,
+                    "version": part.version if part else None,
+                    "origin": part.origin if part else None,
+                    "path": str(part.path) if part else None,
+                }
+                for name, part in parts
+            ]
+        )
+        return
+    rows = [(name, p.version, p.origin, str(p.path)) if p else (name, "-", "missing", "") for name, p in parts]
+    console.print_table(("PART", "VERSION", "FROM", "PATH"), rows)
+
+
+class _Steps:
+    """Shows the steps of an install, one progress bar after the other."""
+
+    def __init__(self) -> None:
+        self.step: tuple[str, int | None] | None = None
+        self.bar: AbstractContextManager[Any] | None = None
+
+    def __call__(self, title: str, done: int, total: int | None, word: str) -> None:
+        """Show one report; a new title, or a total that became known, begins a new bar."""
+        if (title, total) != self.step:
+            self.close()
+            self.step = (title, total)
+            self.bar = console.progress(title, total)
+            self.tick = self.bar.__enter__()
+        self.tick(done, word)
+
+    def close(self) -> None:
+        """End the bar that is shown."""
+        if self.bar:
+            self.bar.__exit__(None, None, None)
+            self.bar = None

@@ -1,0 +1,44 @@
+"""How a child is deployed, told from its document: kept or deleted, waited for, left to its controller."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from claimsmith.compose.identity import CONTROLLER_OWNED, EXTERNAL_NAME, TIMEOUT
+from claimsmith.errors import ComposeError, Problem
+
+DEFAULT_TIMEOUT = "30m"
+_RECLAIM = {"Delete": False, "Retain": True, "Release": True}
+_DURATION = re.compile(r"([1-9][0-9]*(s|m|h))+$")
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What the engine is told about a child beside its document."""
+
+    retain: bool = False
+    wait_for: tuple[str, ...] = ("condition=Ready",)
+    ignore_changes: tuple[str, ...] = ()
+    timeout: str = DEFAULT_TIMEOUT
+
+
+def options_of(document: Mapping[str, Any]) -> Options:
+    """The options that a managed resource's document asks for."""
+    spec = document.get("spec") or {}
+    annotations = (document.get("metadata") or {}).get("annotations") or {}
+    policy = spec.get("reclaimPolicy", "Delete")
+    if policy not in _RECLAIM:
+        what = f"the reclaimPolicy {policy!r} is unknown"
+        raise ComposeError(Problem(what, path="spec.reclaimPolicy", fix=f"use one of: {', '.join(_RECLAIM)}"))
+    timeout = annotations.get(TIMEOUT, DEFAULT_TIMEOUT)
+    if not isinstance(timeout, str) or not _DURATION.match(timeout):
+        what = f"the timeout {timeout!r} is no duration"
+        raise ComposeError(
+            Problem(what, path=f"metadata.annotations[{TIMEOUT}]", fix="write it like 90s, 20m or 1h30m")
+        )
+    owned = [p.strip() for p in str(annotations.get(CONTROLLER_OWNED, "")).split(",") if p.strip()]
+    external = f'metadata.annotations["{EXTERNAL_NAME}"]'
+    return Options(retain=_RECLAIM[policy], ignore_changes=(external, *owned), timeout=timeout)

@@ -1,0 +1,184 @@
+"""YAML text in, documents out, with the line of every field.
+
+YAML is read the way a careful person reads it: a key may stand once, `no` is a word and
+2024-01-01 is a text, and a text that would unfold to something huge is refused. Nothing here
+knows what a document means, or touches a file.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import Any
+
+import yaml
+
+from claimsmith import fieldpath
+from claimsmith.errors import Collector, LoadError, Problem, Source
+
+MAX_NODES = 200_000
+MAX_DEPTH = 64
+
+_INT = re.compile(r"[-+]?(0|[1-9][0-9]*)$")
+_OCTAL_LIKE = re.compile(r"[-+]?0[0-9_]+$|[-+]?0[xo][0-9a-fA-F_]+$")
+_FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?$")
+_NULLS = {"", "~", "null", "Null", "NULL"}
+_BOOLS = {"true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False}
+
+_Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """One YAML document: its data, and where each of its fields stands."""
+
+    data: dict[str, Any]
+    file: str
+    line: int = 1
+    text: str = field(default="", repr=False, compare=False)
+    index: int = field(default=0, repr=False, compare=False)
+
+    def source_of(self, path: fieldpath.Path | str = ()) -> Source:
+        """The place of the deepest part of the path that the file really has.
+
+        The file is parsed once more to find it: positions are only wanted when something is
+        wrong, and keeping them for ten thousand documents would cost more than their data.
+        """
+        steps = fieldpath.parse(path) if isinstance(path, str) else path
+        if not self.text:
+            return Source(self.file, self.line)
+        node = _nth_node(self.text, self.index)
+        mark = node.start_mark
+        for step in steps:
+            match node:
+                case yaml.MappingNode():
+                    found = [(key, value) for key, value in node.value if key.value == str(step)]
+                case yaml.SequenceNode() if isinstance(step, int) and step < len(node.value):
+                    found = [(node.value[step], node.value[step])]
+                case _:
+                    found = []
+            if not found:
+                continue
+            key, node = found[0]
+            mark = key.start_mark
+        return Source(self.file, mark.line + 1, mark.column + 1)
+
+
+def read_documents(text: str, *, file: str) -> list[Document]:
+    """All documents of a text, empty ones left out."""
+    problems = Collector()
+    documents: list[Document] = []
+    for index, node in enumerate(_nodes(text, file)):
+        start = node.start_mark
+        with problems.catch():
+            builder = _Builder(file)
+            data = builder.build(node, 0)
+            problems.problems.extend(builder.problems)
+            if data is None:
+                continue
+            if not isinstance(data, dict):
+                what = f"a document must be a mapping, not {_kind(data)}"
+                raise LoadError(
+                    Problem(
+                        what, Source(file, start.line + 1, start.column + 1), fix="start it with apiVersion: and kind:"
+                    )
+                )
+            documents.append(Document(data, file, start.line + 1, text, index))
+    problems.raise_as(LoadError)
+    return documents
+
+
+def _nodes(text: str, file: str) -> list[yaml.Node]:
+    try:
+        return list(yaml.compose_all(text, Loader=_Loader))
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        where = Source(file, mark.line + 1, mark.column + 1) if mark else Source(file)
+        raise LoadError(
+            Problem(f"not valid YAML: {error.problem or error.context}", where, fix="mend the YAML here")
+        ) from error
+    except (yaml.YAMLError, RecursionError) as error:
+        raise LoadError(
+            Problem(f"not valid YAML: {error}".split("\n")[0], Source(file), fix="mend the YAML")
+        ) from error
+
+
+def _nth_node(text: str, index: int) -> yaml.Node:
+    for found, node in enumerate(yaml.compose_all(text, Loader=_Loader)):
+        if found == index:
+            return node
+    raise AssertionError("a document that was read is in its text")
+
+
+class _Builder:
+    """Turns nodes into plain data; counts them, so that aliases cannot unfold without end."""
+
+    def __init__(self, file: str) -> None:
+        self.file = file
+        self.count = 0
+        self.problems: list[Problem] = []
+
+    def build(self, node: yaml.Node, depth: int) -> Any:
+        self.count += 1
+        if self.count > MAX_NODES or depth > MAX_DEPTH:
+            raise LoadError(
+                Problem(
+                    "the document is too large or too deep once its aliases are followed",
+                    self._at(node),
+                    fix="write it out, smaller",
+                )
+            )
+        match node:
+            case yaml.ScalarNode():
+                return self._scalar(node)
+            case yaml.SequenceNode():
+                return [self.build(item, depth + 1) for item in node.value]
+            case yaml.MappingNode():
+                return self._mapping(node, depth)
+            case _:
+                raise AssertionError(f"unknown YAML node {node!r}")
+
+    def _mapping(self, node: yaml.MappingNode, depth: int) -> dict[str, Any]:
+        result: dict[str, Any] = {}
+        lines: dict[str, int] = {}
+        for key_node, value_node in node.value:
+            if not isinstance(key_node, yaml.ScalarNode):
+                raise LoadError(
+                    Problem(
+                        "a key must be a plain text", self._at(key_node), fix="quote the key, or mend the indentation"
+                    )
+                )
+            key = key_node.value
+            if key_node.tag == "tag:yaml.org,2002:merge" and key == "<<":
+                raise LoadError(
+                    Problem("merge keys ('<<') are not read", self._at(key_node), fix="write the fields out")
+                )
+            if key in result:
+                what = f"the key {key!r} stands twice; the first is on line {lines[key]}"
+                self.problems.append(Problem(what, self._at(key_node), fix="remove one of the two"))
+            lines[key] = key_node.start_mark.line + 1
+            result[key] = self.build(value_node, depth + 1)
+        return result
+
+    def _scalar(self, node: yaml.ScalarNode) -> Any:
+        text = node.value
+        if node.tag.startswith("!") or node.tag == "tag:yaml.org,2002:binary":
+            raise LoadError(Problem(f"the YAML tag {node.tag} is not read", self._at(node), fix="write a plain value"))
+        if node.style or node.tag == "tag:yaml.org,2002:str":
+            return text
+        if text in _NULLS:
+            return None
+        if text in _BOOLS:
+            return _BOOLS[text]
+        if _INT.match(text):
+            return int(text) if len(text) < 64 else text
+        if _FLOAT.match(text) and not _OCTAL_LIKE.match(text):
+            return float(text)
+        return text
+
+    def _at(self, node: yaml.Node) -> Source:
+        return Source(self.file, node.start_mark.line + 1, node.start_mark.column + 1)
+
+
+def _kind(value: Any) -> str:
+    return {list: "a list", str: "a text", bool: "a truth value"}.get(type(value), "a number")

@@ -1,0 +1,72 @@
+"""One run of the engine: which stack, which cluster, what is registered so far, what went wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import pulumi
+
+from claimsmith.cluster import Cluster
+from claimsmith.edge.managed import Managed
+from claimsmith.errors import Problem
+from claimsmith.models.objects import GroupKind
+from claimsmith.reference import Target
+
+
+class Deployment:
+    """What the components of one run share. One per program; a component used alone makes its own."""
+
+    _current: Deployment | None = None
+
+    def __init__(
+        self,
+        *,
+        project: str,
+        stack: str,
+        provider: pulumi.ProviderResource | None = None,
+        cluster: Cluster | None = None,
+        targets: Iterable[Target] = (),
+    ) -> None:
+        self.project = project
+        self.stack = stack
+        self.provider = provider
+        self.cluster = cluster
+        self.problems: list[Problem] = []
+        self._planned: dict[GroupKind, list[Target]] = {}
+        self._registered: dict[str, Managed] = {}
+        for target in targets:
+            self._planned.setdefault(target.group_kind, []).append(target)
+
+    @classmethod
+    def current(cls) -> Deployment:
+        """The run that components register in."""
+        if cls._current is None:
+            cls._current = cls(project=pulumi.get_project(), stack=pulumi.get_stack())
+        return cls._current
+
+    @classmethod
+    def begin(cls, deployment: Deployment | None) -> None:
+        """Make a run the current one, or end it."""
+        cls._current = deployment
+
+    def add(self, target: Target, resource: Managed) -> None:
+        """Note what was registered, so that selectors of later children find it."""
+        self._registered[target.address] = resource
+        known = self._planned.setdefault(target.group_kind, [])
+        if all(t.address != target.address for t in known):
+            known.append(target)
+
+    def targets(self, kind: GroupKind) -> list[Target]:
+        """All resources of a kind in this stack."""
+        return self._planned.get(kind, [])
+
+    def resource(self, address: str) -> Managed:
+        """What was registered under an address."""
+        return self._registered[address]
+
+    def read_secret(self, namespace: str, name: str) -> dict[str, Any] | None:
+        """A Secret's data from the cluster."""
+        if self.cluster is None:
+            raise pulumi.RunError("connection details need a cluster to read from: run within a claimsmith program")
+        return self.cluster.secret_data(namespace, name)

@@ -1,0 +1,40 @@
+"""A Kubernetes object of any kind as a Pulumi resource.
+
+pulumi-kubernetes' own CustomResource knows neither core kinds nor a status, so this is a small
+class of our own: the whole document goes in, metadata, spec and status come out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pulumi
+
+PROVIDER_VERSION = "4.25.0"
+
+
+class Managed(pulumi.CustomResource):
+    """One object in the cluster. Its URN outlives its class: the type comes from its kind, the name from its template."""
+
+    metadata: pulumi.Output[Any]
+    spec: pulumi.Output[Any]
+    status: pulumi.Output[Any]
+
+    def __init__(self, resource_name: str, document: Mapping[str, Any], opts: pulumi.ResourceOptions) -> None:
+        self.document = document
+        self.template = resource_name.rpartition("/")[2]
+        pinned = pulumi.ResourceOptions.merge(pulumi.ResourceOptions(version=PROVIDER_VERSION), opts)
+        super().__init__(type_token(document), resource_name, {**document, "status": None}, pinned)
+
+    @property
+    def name(self) -> pulumi.Output[str]:
+        """The object's name in the cluster: whoever uses it is made after it."""
+        return self.metadata.apply(lambda metadata: str(metadata["name"]))
+
+
+def type_token(document: Mapping[str, Any]) -> str:
+    """The engine's type for a document's apiVersion and kind."""
+    api_version = str(document["apiVersion"])
+    module = api_version if "/" in api_version else f"core/{api_version}"
+    return f"kubernetes:{module}:{document['kind']}"

@@ -1,0 +1,151 @@
+"""The stack's program: from the plan to registered components. `stacks/__main__.py` calls `run`."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pulumi
+
+from claimsmith.checks import component_problems
+from claimsmith.cluster import Cluster
+from claimsmith.edge.component import Composite
+from claimsmith.edge.deployment import Deployment
+from claimsmith.errors import ConnectionError_, DeployError, EngineError, GenerateError, Problem
+from claimsmith.generate import class_name
+from claimsmith.models.klass import Class
+from claimsmith.plan import Plan, PlannedClaim, claim_data
+from claimsmith.project import Project, find_root
+from claimsmith.reference import Target
+
+
+def run(start: Path | None = None) -> None:
+    """Deploy the stack that the engine is asked for. The user's mistakes end the run with their text, no traceback."""
+    try:
+        project = Project(find_root(start))
+        settings = pulumi.Config("claimsmith")
+        stack = pulumi.get_stack()
+        plan = project.plan(stack, unrecorded_ok=settings.get("bind") == "auto")
+        classes = {c.binding.klass.key: c.binding.klass for c in plan.claims}
+        components = {key: load_component(project, klass) for key, klass in classes.items()}
+        cluster = Cluster(*_kubeconfig(project, settings))
+        refuse_foreign_secrets(plan, cluster)
+        deploy(plan, components, cluster, identifier=settings.get("cluster") or cluster.identity())
+    except EngineError as error:
+        raise pulumi.RunError("\n".join(str(p) for p in error.problems)) from error
+
+
+def deploy(plan: Plan, components: dict[Any, type[Composite]], cluster: Cluster, *, identifier: str) -> None:
+    """Register every claim's component, and export what the claims became."""
+    for problem in (*plan.warnings, *(u.problem for u in plan.unbound if not u.mistake)):
+        pulumi.log.warn(str(problem))
+    provider = _provider(cluster, identifier)
+    targets = (
+        Target(c.address, c.template.group_kind, c.document["metadata"]["labels"], planned.identity.uid, c.name)
+        for planned in plan.claims
+        for c in planned.children
+    )
+    deployment = Deployment(
+        project=plan.project, stack=plan.stack, provider=provider, cluster=cluster, targets=targets
+    )
+    Deployment.begin(deployment)
+    deployment.problems.extend(u.problem for u in plan.unbound if u.mistake)
+    made = {c.address: components[c.binding.klass.key](c.component_name, claim_data(c.binding)) for c in plan.claims}
+    summary = {address: _summary(plan_of, made[address]) for address, plan_of in _by_address(plan).items()}
+    pulumi.export("claims", pulumi.Output.all(**summary).apply(lambda claims: _or_fail(claims, deployment)))
+
+
+def load_component(project: Project, klass: Class) -> type[Composite]:
+    """The generated component of a class; one that is missing or stale is refused."""
+    problems = component_problems(project, klass)
+    if problems:
+        raise GenerateError(*problems)
+    path = project.component_path(klass)
+    name = f"claimsmith_components.{path.parent.name.replace('-', '_')}"
+    if name not in sys.modules:
+        spec = importlib.util.spec_from_file_location(name, path)
+        assert spec and spec.loader, "a .py file has a loader"
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[name] = module
+        spec.loader.exec_module(module)
+    component: type[Composite] = getattr(sys.modules[name], class_name(klass))
+    return component
+
+
+def refuse_foreign_secrets(plan: Plan, cluster: Cluster) -> None:
+    """Refuse to write over a Secret that a user named and somebody else made: the engine would merge into it."""
+    asking = [c for c in plan.claims if c.connection]
+    with ThreadPoolExecutor(max_workers=8) as pool:
+        found = list(pool.map(lambda c: _foreign(c, cluster), asking))
+    problems = [p for p in found if p]
+    if problems:
+        raise ConnectionError_(*problems)
+
+
+def _foreign(claim: PlannedClaim, cluster: Cluster) -> Problem | None:
+    assert claim.connection, "only claims that ask for a Secret are looked at"
+    namespace, name = claim.connection.namespace, claim.connection.name
+    there, owner = cluster.secret_owner(namespace, name)
+    if not there or owner == claim.identity.owner:
+        return None
+    whose = f"belongs to {owner}" if owner else "was not made by claimsmith"
+    path = "spec.writeConnectionSecretToRef.name"
+    where = claim.binding.claim.document.source_of(path)
+    what = f"{claim.address} asks for the Secret {namespace}/{name}, which is there already and {whose}"
+    return Problem(what, where, path, "name another Secret, or remove that one")
+
+
+def _provider(cluster: Cluster, identifier: str) -> pulumi.ProviderResource:
+    import pulumi_kubernetes
+
+    return pulumi_kubernetes.Provider(
+        "cluster",
+        kubeconfig=pulumi.Output.secret(cluster.kubeconfig),
+        context=cluster.context,
+        cluster_identifier=identifier,
+        enable_secret_mutable=True,
+    )
+
+
+def _kubeconfig(project: Project, settings: pulumi.Config) -> tuple[str, str | None]:
+    """The kubeconfig's text and context: the stack's setting, else what kubectl would use."""
+    given = settings.get("kubeconfig")
+    if given and "\n" in given:
+        return given, settings.get("context")
+    ambient = os.environ.get("KUBECONFIG", "").split(os.pathsep)[0] or str(Path.home() / ".kube" / "config")
+    path = project.root / given if given else Path(ambient)
+    try:
+        return path.read_text(encoding="utf-8"), settings.get("context")
+    except OSError as error:
+        shown = given or "the kubeconfig"
+        fix = "for the local control plane run: claimsmith local up; else set claimsmith:kubeconfig for the stack"
+        raise DeployError(Problem(f"{shown} cannot be read: {error.strerror}", fix=fix)) from error
+
+
+def _by_address(plan: Plan) -> dict[str, PlannedClaim]:
+    return {c.address: c for c in plan.claims}
+
+
+def _summary(claim: PlannedClaim, made: Composite) -> pulumi.Output[dict[str, Any]]:
+    secret = {"namespace": claim.connection.namespace, "name": claim.connection.name} if claim.connection else None
+    return pulumi.Output.all(made.phase, made.resources, made.connection_keys).apply(
+        lambda parts: {
+            "class": str(claim.binding.klass.key),
+            "reason": claim.binding.reason,
+            "uid": claim.binding.uid,
+            "phase": parts[0],
+            "resources": parts[1],
+            "connectionSecret": {**secret, "keys": parts[2]} if secret else None,
+        }
+    )
+
+
+def _or_fail(claims: dict[str, Any], deployment: Deployment) -> dict[str, Any]:
+    """The summary, unless something went wrong on the way: then everything that did, once, at the end."""
+    if deployment.problems:
+        raise pulumi.RunError("\n".join(str(p) for p in deployment.problems))
+    return claims

@@ -1,0 +1,53 @@
+"""Connection details while the engine runs: read once the children are there, secret from then on."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any
+
+import pulumi
+
+from claimsmith import connection
+from claimsmith.connection import Connection, SecretPlace
+from claimsmith.edge.deployment import Deployment
+from claimsmith.edge.managed import Managed
+from claimsmith.errors import EngineError, Problem
+
+GRACE_SECONDS = 5.0
+"""How long an `up` waits for a Secret that a ready resource has not written yet."""
+
+
+def united(
+    deployment: Deployment, claim: str, wanted: Connection, children: Sequence[Managed]
+) -> pulumi.Output[dict[str, str]]:
+    """The data of the claim's Secret, as a secret Output that is known once the children are ready."""
+
+    async def gather(_: Any) -> dict[str, str]:
+        try:
+            parts = [(place, await _read(deployment, claim, place)) for place in wanted.sources]
+            return connection.unite(parts)
+        except EngineError as error:
+            deployment.problems.extend(error.problems)
+            return await _as_it_was(deployment, wanted)
+
+    return pulumi.Output.secret(pulumi.Output.all(*(c.id for c in children)).apply(gather))
+
+
+async def _read(deployment: Deployment, claim: str, place: SecretPlace) -> dict[str, str]:
+    waited = 0.0
+    while True:
+        data = await asyncio.to_thread(deployment.read_secret, place.namespace, place.name)
+        if data is not None:
+            return data
+        if pulumi.runtime.is_dry_run() or waited >= GRACE_SECONDS:
+            what = f"{claim}: the Secret {place} of its child {place.child!r} ({place.kind}) is missing"
+            fix = "let its controller write it again; until then the claim's Secret stays as it was"
+            raise connection.ConnectionError_(Problem(what, fix=fix))
+        await asyncio.sleep(0.5)
+        waited += 0.5
+
+
+async def _as_it_was(deployment: Deployment, wanted: Connection) -> dict[str, str]:
+    """What the claim's Secret holds now: a claim whose sources are missing keeps what it has."""
+    return await asyncio.to_thread(deployment.read_secret, wanted.namespace, wanted.name) or {}

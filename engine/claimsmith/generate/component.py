@@ -1,0 +1,232 @@
+"""The source of a class's component: which values get a name, which child comes first, what is imported."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from typing import Any
+
+import jinja2
+
+from claimsmith import fieldpath, reference
+from claimsmith.errors import GenerateError, Problem
+from claimsmith.generate import arguments, tree
+from claimsmith.generate.expression import Expression, identifier, literal, value_of
+from claimsmith.models.klass import Class, Parent, Template
+from claimsmith.models.objects import GroupKind
+from claimsmith.models.transform import MapTransform
+from claimsmith.reference import Selection, Table, Target
+
+DESCRIPTION = "claimsmith.io/description"
+
+_WORDS = {
+    "mysql": "MySQL", "postgresql": "PostgreSQL", "sql": "SQL", "gke": "GKE", "eks": "EKS", "aks": "AKS",
+    "rds": "RDS", "s3": "S3", "vpc": "VPC", "iam": "IAM", "dns": "DNS", "gcp": "GCP", "aws": "AWS", "ha": "HA",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class _Named:
+    """A value that is computed once, before the children."""
+
+    name: str
+    value: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class _Child:
+    """One call of `self.child`."""
+
+    variable: str
+    template: Template
+    fields: dict[str, Expression]
+    statements: Sequence[tree.Statement]
+    needed: bool
+
+    @property
+    def assigned(self) -> str:
+        """The left side of the call: a name only where somebody needs it."""
+        return f"{self.variable} = " if self.needed else ""
+
+
+def class_name(klass: Class) -> str:
+    """The component's Python name: private-mysql-server gives PrivateMySQLServer."""
+    words = re.split(r"[^A-Za-z0-9]+", klass.name)
+    name = "".join(_WORDS.get(w, w[:1].upper() + w[1:]) for w in words)
+    return name if name[0].isalpha() else f"Class{name}"
+
+
+def generate(classes: Sequence[Class], table: Table, *, source: str) -> str:
+    """The Python module with one component for each class that a folder's YAML describes."""
+    names = Counter(class_name(c) for c in classes)
+    for klass in classes:
+        if names[class_name(klass)] > 1:
+            what = f"two classes of one folder would both become {class_name(klass)}"
+            raise GenerateError(Problem(what, klass.document.source_of("metadata.name"), "metadata.name", "rename one, or give it its own folder"))
+    components = [_component(klass, table) for klass in classes]
+    uses = frozenset().union(*(c["uses"] for c in components))
+    needs_any = any(c["needs_any"] for c in components)
+    return _template().render(
+        source=source, components=components, uses=sorted(uses | _ALWAYS, key=_isort), needs_any=needs_any
+    )
+
+
+_ALWAYS = frozenset({"ClaimKind", "ClaimMetadata", "ClassRef", "Composite"})
+
+
+def _component(klass: Class, table: Table) -> dict[str, Any]:
+    taken = {"self", "args", "opts", "name", "spec", "pulumi"}
+    named, shared = _shared_values(klass, taken)
+    variables = {t.name: _variable(identifier(t.name), taken) for t in klass.templates}
+    trees = {t.name: tree.grow(t, shared) for t in klass.templates}
+    needs: dict[str, list[tuple[str, str]]] = {t.name: [] for t in klass.templates}
+    documents = {
+        t.name: _with_references(klass, t, trees, variables, table, needs[t.name]) for t in klass.templates
+    }
+    order = reference.ordered([t.name for t in klass.templates], needs)
+    templates = {t.name: t for t in klass.templates}
+    publishers = [name for name in order if _publishes(documents[name])]
+    wanted = {need for found in needs.values() for need, _ in found} | set(publishers)
+    children = [
+        _Child(variables[n], templates[n], _fields(documents[n]), trees[n].statements, n in wanted) for n in order
+    ]
+    args = arguments.fields_of(klass)
+    uses = _uses(children, named)
+    return {
+        "name": class_name(klass),
+        "klass": klass,
+        "digest": klass.digest(),
+        "claim": klass.serves,
+        "claim_api_version": klass.document.data["spec"]["claim"]["apiVersion"],
+        "parent": klass.parent.value,
+        "single": klass.parent is Parent.claim,
+        "description": _sentence(klass),
+        "arguments": args,
+        "reads_spec": "spec" in _names_in(children, named),
+        "named": named,
+        "children": children,
+        "publishers": [variables[n] for n in publishers],
+        "uses": uses,
+        "needs_any": any("Any" in a.type for a in args) or any(c.statements for c in children),
+    }
+
+
+def _shared_values(klass: Class, taken: set[str]) -> tuple[list[_Named], dict[str, Expression]]:
+    """Values that more than one patch writes, and lookups, under a name of their own."""
+    patches = [p for t in klass.templates for p in t.patches]
+    count = Counter(value_of(p).code for p in patches)
+    named: dict[str, _Named] = {}
+    shared: dict[str, Expression] = {}
+    for patch in patches:
+        value = value_of(patch)
+        looked_up = any(isinstance(t, MapTransform) for t in patch.transforms)
+        if not patch.transforms or not (looked_up or count[value.code] > 1):
+            continue
+        if value.code not in named:
+            last = next((s for s in reversed(fieldpath.parse(patch.to)) if isinstance(s, str)), "value")
+            named[value.code] = _Named(_variable(identifier(last), taken), value)
+        name = named[value.code].name
+        shared[patch.at] = Expression(name, frozenset(), value.may_be_absent)
+    return list(named.values()), shared
+
+
+def _with_references(
+    klass: Class,
+    template: Template,
+    trees: dict[str, tree.Tree],
+    variables: dict[str, str],
+    table: Table,
+    needs: list[tuple[str, str]],
+) -> dict[str, Any]:
+    """The template's document with each selector replaced by the name of the sibling that it picks."""
+    document = trees[template.name].document
+    targets = [Target(n, GroupKind.of(t.document), _labels(t.document), "") for n, t in trees.items()]
+    own = next(t for t in targets if t.address == template.name)
+
+    def name_of(selection: Selection) -> Expression:
+        if not selection.same_parent:
+            code = f"self.select({template.name!r}, {str(selection.target)!r}, {dict(selection.labels)!r})"
+            return Expression(code, may_be_absent=False)
+        picked = reference.pick(selection, own=own, candidates=targets)
+        needs.append((picked.address, fieldpath.to_text(selection.path)))
+        return Expression(f"{variables[picked.address]}.name", may_be_absent=False)
+
+    try:
+        return reference.replace_selectors(document, table, name_of)
+    except reference.ReferenceError_ as error:
+        problems = (
+            Problem(f"{klass.key}, template {template.name!r}: {p.what}", klass.document.source_of(f"{template.at}.base.{p.path}"), p.path, p.fix)
+            for p in error.problems
+        )
+        raise reference.ReferenceError_(*problems) from error
+
+
+def _labels(document: dict[str, Any]) -> dict[str, str]:
+    labels = (document.get("metadata") or {}).get("labels") or {}
+    return {k: v for k, v in labels.items() if isinstance(v, str)}
+
+
+def _publishes(document: dict[str, Any]) -> bool:
+    return isinstance((document.get("spec") or {}).get("writeConnectionSecretToRef"), dict)
+
+
+def _fields(document: dict[str, Any]) -> dict[str, Expression]:
+    return {k: literal(v) for k, v in document.items() if k not in ("apiVersion", "kind")}
+
+
+def _uses(children: Iterable[_Child], named: Iterable[_Named]) -> frozenset[str]:
+    found: set[str] = set()
+    for child in children:
+        for value in child.fields.values():
+            found |= value.uses
+        for statement in child.statements:
+            found |= statement.value.uses | {"write"}
+            if statement.policy is not statement.policy.Replace:
+                found.add("MergePolicy")
+    for item in named:
+        found |= item.value.uses
+    return frozenset(found)
+
+
+def _names_in(children: Iterable[_Child], named: Iterable[_Named]) -> set[str]:
+    codes = [v.code for c in children for v in c.fields.values()]
+    codes += [s.value.code for c in children for s in c.statements] + [n.value.code for n in named]
+    return {"spec"} if any(re.search(r"\bspec\b(?!['\"])", code) for code in codes) else set()
+
+
+def _variable(wanted: str, taken: set[str]) -> str:
+    name, number = wanted, 2
+    while name in taken:
+        name, number = f"{wanted}_{number}", number + 1
+    taken.add(name)
+    return name
+
+
+def _sentence(klass: Class) -> str:
+    """The component's docstring: one plain sentence, nothing of which can end the string."""
+    given = klass.annotations.get(DESCRIPTION) or f"The class {klass.name}"
+    text = " ".join(given.split()).rstrip(".").replace("\\", "\\\\").replace('"', "'")
+    return f"{text}, for {klass.serves.kind} claims of {klass.serves.group}."
+
+
+def _isort(name: str) -> tuple[int, str]:
+    """The formatter's order of imported names: constants, classes, functions."""
+    rank = 0 if name.isupper() else 1 if name[0].isupper() else 2
+    return rank, name
+
+
+@cache
+def _template() -> jinja2.Template:
+    text = resources.files("claimsmith").joinpath("templates/component.py.j2").read_text(encoding="utf-8")
+    environment = jinja2.Environment(
+        undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True, autoescape=False
+    )
+    environment.filters["repr"] = repr
+    return environment.from_string(text)
+
+
+__all__ = ["class_name", "generate"]

@@ -1,0 +1,118 @@
+"""Python expressions for values: literals of a base, fields of a claim, transforms around them.
+
+Every text of the user's goes through `repr`, so that nothing in a YAML file becomes code.
+"""
+
+from __future__ import annotations
+
+import keyword
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from claimsmith import fieldpath
+from claimsmith.compose import transforms
+from claimsmith.models.klass import Patch
+from claimsmith.models.transform import Transform
+
+
+@dataclass(frozen=True, slots=True)
+class Expression:
+    """A piece of Python, the names that it needs imported, and whether it may come out as ABSENT."""
+
+    code: str
+    uses: frozenset[str] = frozenset()
+    may_be_absent: bool = True
+
+
+def read_of(path: str, *, known: Iterable[str] = ()) -> Expression:
+    """The expression that reads a field of the claim."""
+    match fieldpath.parse(path):
+        case ("metadata", "uid" | "name" | "namespace" as field):
+            return Expression(f"self.claim.{field}", may_be_absent=False)
+        case ("spec", str(field)):
+            return Expression(f"spec.get({field!r}, ABSENT)", frozenset({"ABSENT"}))
+        case ("spec", *rest):
+            return Expression(f"read(spec, {fieldpath.to_text(rest)!r})", frozenset({"read"}))
+        case _:
+            return Expression(f"read(args, {path.removeprefix('.')!r})", frozenset({"read"}))
+
+
+def value_of(patch: Patch) -> Expression:
+    """The expression for what a patch writes."""
+    reads = [_required(path) if patch.required else read_of(path) for path in patch.reads]
+    value = reads[0]
+    if patch.combine is not None:
+        value = _call("formatted", (patch.combine,), reads, {})
+    for transform in patch.transforms:
+        value = _transformed(transform, value)
+    return value
+
+
+def either(value: Expression, default: Expression) -> Expression:
+    """The value where there is one, else the default."""
+    if not value.may_be_absent:
+        return value
+    code = f"first({value.code}, {default.code})"
+    return Expression(code, value.uses | default.uses | {"first"}, default.may_be_absent)
+
+
+def literal(value: Any) -> Expression:
+    """The expression for a document's value; expressions inside it stay what they are.
+
+    A mapping of several entries ends in a comma: the formatter then gives each its own line.
+    """
+    match value:
+        case Expression():
+            return value
+        case dict():
+            items = [(repr(k), literal(v)) for k, v in value.items()]
+            inner = ", ".join(f"{k}: {v.code}" for k, v in items)
+            comma = "," if len(items) > 1 else ""
+            return Expression(f"{{{inner}{comma}}}", _uses(v for _, v in items), may_be_absent=False)
+        case list():
+            parts = [literal(v) for v in value]
+            comma = "," if len(parts) > 1 else ""
+            return Expression(f"[{', '.join(p.code for p in parts)}{comma}]", _uses(parts), may_be_absent=False)
+        case _:
+            return Expression(repr(value), may_be_absent=False)
+
+
+def identifier(text: str) -> str:
+    """The text as a Python name in snake_case."""
+    words = "".join(c if c.isascii() and c.isalnum() else "_" for c in _snake(text)).strip("_") or "value"
+    if words[0].isdigit():
+        words = f"n{words}"
+    return f"{words}_" if keyword.iskeyword(words) or keyword.issoftkeyword(words) else words
+
+
+def _snake(text: str) -> str:
+    out = ""
+    for i, c in enumerate(text):
+        if c.isupper() and i and (text[i - 1].islower() or (i + 1 < len(text) and text[i + 1].islower())):
+            out += "_"
+        out += c.lower()
+    return out.replace("-", "_")
+
+
+def _required(path: str) -> Expression:
+    read = read_of(path)
+    if not read.may_be_absent:
+        return read
+    return Expression(f"require({read.code}, {path!r})", read.uses | {"require"}, may_be_absent=False)
+
+
+def _transformed(transform: Transform, value: Expression) -> Expression:
+    name, arguments, options = transforms.call_of(transform)
+    return _call(name, arguments, [value], options)
+
+
+def _call(name: str, arguments: Iterable[Any], values: list[Expression], options: dict[str, Any]) -> Expression:
+    constants = [literal(a) for a in arguments]
+    named = [f"{k}={literal(v).code}" for k, v in options.items()]
+    code = f"{name}({', '.join([*(c.code for c in constants), *(v.code for v in values), *named])})"
+    return Expression(code, _uses([*constants, *values]) | {name}, any(v.may_be_absent for v in values))
+
+
+def _uses(parts: Iterable[Expression]) -> frozenset[str]:
+    return frozenset().union(*(p.uses for p in parts))

@@ -1,0 +1,84 @@
+"""A template's document with its patches written in: a tree of literals and expressions.
+
+A patch that writes one field becomes an expression in that field's place. What a literal cannot
+say (wildcards, merges, growing lists) is kept as a statement, to stand after the literal in the
+patches' order.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from claimsmith import fieldpath
+from claimsmith.generate.expression import Expression, either, literal, value_of
+from claimsmith.merge import MergePolicy
+from claimsmith.models.klass import Patch, Template
+from claimsmith.values import copied
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A patch that is applied after the document is written down."""
+
+    path: str
+    value: Expression
+    policy: MergePolicy
+
+
+@dataclass(slots=True)
+class Tree:
+    """A child's document, to be written as Python."""
+
+    document: dict[str, Any]
+    statements: list[Statement] = field(default_factory=list)
+
+
+def grow(template: Template, shared: dict[str, Expression]) -> Tree:
+    """The template's tree. `shared` holds, by the place of their patch, values that are computed once, before the children."""
+    tree = Tree(copied(dict(template.base)))
+    for patch in template.patches:
+        value = shared.get(patch.at) or value_of(patch)
+        if tree.statements or not _inlined(tree.document, patch, value):
+            tree.statements.append(Statement(patch.to.removeprefix("."), value, patch.policy))
+    return tree
+
+
+def _inlined(document: dict[str, Any], patch: Patch, value: Expression) -> bool:
+    """Put the value into its place in the document, if a literal can say so."""
+    if patch.policy is not MergePolicy.Replace or fieldpath.has_wildcard(patch.to):
+        return False
+    path = fieldpath.parse(patch.to)
+    if not path or not _reachable(document, path):
+        return False
+    here: Any = document
+    for step in path[:-1]:
+        here = here.setdefault(step, {}) if isinstance(here, dict) else here[step]
+    last = path[-1]
+    known = here[last] if isinstance(here, list) else here.get(last, _NOTHING)
+    here[last] = value if known is _NOTHING else either(value, literal(known))
+    return True
+
+
+_NOTHING = object()
+
+
+def _reachable(document: dict[str, Any], path: fieldpath.Path) -> bool:
+    """Whether each step is a mapping that has the key or may get it, or a list that has the index.
+
+    A mapping that stands empty in the base is not: a literal with an absent value in it would vanish.
+    """
+    here: Any = document
+    for depth, step in enumerate(path):
+        match here, step:
+            case dict(), str():
+                if not here:
+                    return False
+                if step not in here:
+                    return all(isinstance(s, str) for s in path[depth:])
+                here = here[step]
+            case list(), int() if step < len(here):
+                here = here[step]
+            case _:
+                return False
+    return True

@@ -1,0 +1,172 @@
+"""Where a local control plane keeps its things: one folder of a project, readable by its owner alone.
+
+.claimsmith/local.lock      taken by whoever starts or stops it
+.claimsmith/local/          identity, ports.json, kubeconfig
+    pki/                    certificates and keys
+    etcd/                   what the API server stores
+    run/  log/              process records and logs
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import random
+import shutil
+import socket
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from claimsmith.errors import ControlPlaneError, Problem
+
+PORTS = ("etcd", "etcd-peers", "kube-apiserver")
+# Below the range from which the system takes ports for outgoing connections, so that a kept port stays free.
+_PORT_RANGE = range(20_000, 32_000)
+_LOCK_PATIENCE = 180.0
+
+
+@dataclass(frozen=True, slots=True)
+class Files:
+    """The files of the control plane that belongs to a project's folder."""
+
+    project: Path
+
+    @property
+    def root(self) -> Path:
+        """The folder that holds everything but the lock."""
+        return self.project.resolve() / ".claimsmith" / "local"
+
+    @property
+    def kubeconfig(self) -> Path:
+        """How clients find it and prove who they are."""
+        return self.root / "kubeconfig"
+
+    @property
+    def pki(self) -> Path:
+        """Certificates and keys."""
+        return self.root / "pki"
+
+    @property
+    def etcd(self) -> Path:
+        """The store's data."""
+        return self.root / "etcd"
+
+    def record(self, part: str) -> Path:
+        """Which process plays a part."""
+        return self.root / "run" / f"{part}.json"
+
+    def log(self, part: str) -> Path:
+        """What a part has to say."""
+        return self.root / "log" / f"{part}.log"
+
+    def make(self) -> None:
+        """Make the folders, closed to others."""
+        top = self.root.parent
+        if not top.exists():
+            top.mkdir(mode=0o700, parents=True)
+        for folder in (self.root, self.pki, self.etcd, self.root / "run", self.root / "log"):
+            folder.mkdir(mode=0o700, exist_ok=True)
+            folder.chmod(0o700)
+        write_private(self.root / ".gitignore", "*\n")
+
+    def wipe(self) -> None:
+        """Remove all of it."""
+        if self.root.exists():
+            shutil.rmtree(self.root)
+
+    def identity(self, *, make: bool = False) -> str:
+        """The uid that this control plane got when it was first made; empty before that."""
+        path = self.root / "identity"
+        if not path.exists():
+            if not make:
+                return ""
+            write_private(path, f"{uuid.uuid4()}\n")
+        return path.read_text().strip()
+
+    def ports(self, *, make: bool = False) -> dict[str, int]:
+        """The port of each listener, chosen once; empty before that."""
+        path = self.root / "ports.json"
+        if not path.exists():
+            if not make:
+                return {}
+            write_private(path, json.dumps(_choose_ports(), indent=2) + "\n")
+        ports: dict[str, int] = json.loads(path.read_text())
+        return ports
+
+    def refuse_taken_ports(self) -> None:
+        """Raise where another process listens on a port that is ours: it is kept, not exchanged."""
+        taken = [(name, port) for name, port in self.ports().items() if not is_free(port)]
+        if taken:
+            raise ControlPlaneError(
+                *(
+                    Problem(
+                        what=f"port {port} of the local control plane ({name}) is taken by another process",
+                        path=str(self.root / "ports.json"),
+                        fix=f"stop that process (to find it: ss -ltnp 'sport = :{port}'), "
+                        "or make a new control plane: claimsmith local down --wipe",
+                    )
+                    for name, port in taken
+                )
+            )
+
+    @contextmanager
+    def lock(self, report: Callable[[str], None]) -> Iterator[None]:
+        """Hold the right to start or stop this control plane; wait for another holder."""
+        path = self.root.parent / "local.lock"
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT, 0o600), "r+") as file:
+            _wait_for_lock(file.fileno(), report)
+            yield
+
+
+def write_private(path: Path, text: str) -> None:
+    """Write a file that only its owner may read, whole or not at all."""
+    new = path.with_name(f"{path.name}.new")
+    with os.fdopen(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
+        os.fchmod(file.fileno(), 0o600)
+        file.write(text)
+    new.replace(path)
+
+
+def is_free(port: int) -> bool:
+    """Whether a server could listen on a loopback port now."""
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", port))
+            probe.listen()
+        except OSError:
+            return False
+    return True
+
+
+def _choose_ports() -> dict[str, int]:
+    free = (port for port in random.SystemRandom().sample(_PORT_RANGE, len(_PORT_RANGE)) if is_free(port))
+    return dict(zip(PORTS, free, strict=False))
+
+
+def _wait_for_lock(descriptor: int, report: Callable[[str], None]) -> None:
+    deadline = time.monotonic() + _LOCK_PATIENCE
+    told = False
+    while True:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return
+        except BlockingIOError:
+            if time.monotonic() > deadline:
+                raise ControlPlaneError(
+                    Problem(
+                        what=f"another claimsmith has been starting or stopping the local control plane for "
+                        f"{_LOCK_PATIENCE:.0f} seconds",
+                        fix="wait for it or end it, then try again",
+                    )
+                ) from None
+            if not told:
+                report("waiting for another claimsmith that starts or stops the local control plane")
+                told = True
+            time.sleep(0.1)

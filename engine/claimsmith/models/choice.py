@@ -1,0 +1,85 @@
+"""One of several models, chosen by a `type` that may be left out where the other fields tell it.
+
+Unlike pydantic's own tagged unions, the locations of errors are paths into the data, without tags in between.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from pydantic import ValidationError
+from pydantic_core import InitErrorDetails, PydanticCustomError
+
+from claimsmith import errors
+from claimsmith.models.base import Model
+
+
+def choice(what: str, default: str | None, **kinds: type[Model]) -> Callable[[Any], Any]:
+    """A parser of a thing that has several types, for use as a PlainValidator. No default: the type must be told.
+
+    Nulls count as left out. Fields that belong to another type are passed over; fields of no type are refused.
+    """
+
+    def parse(data: Any) -> Any:
+        if isinstance(data, tuple(kinds.values())):
+            return data
+        if not isinstance(data, Mapping):
+            raise _located((), data, refusal(f"a {what} is an object", f"write one of: {', '.join(kinds)}"))
+        kind = _chosen(what, data, kinds, default)
+        own = _fields(kinds[kind])
+        others = {field for model in kinds.values() for field in _fields(model)} - own
+        kept = {k: v for k, v in data.items() if k not in others and not (k in own and v is None)}
+        return kinds[kind].model_validate({**kept, "type": kind})
+
+    return parse
+
+
+def known_word(what: str, *words: str) -> Callable[[Any], Any]:
+    """A check, for use as a BeforeValidator, that a word is one of those, with the nearest suggested."""
+
+    def check(word: Any) -> Any:
+        if word not in words:
+            raise refusal(f"unknown {what} {word!r}", one_of(str(word), words))
+        return word
+
+    return check
+
+
+def refusal(message: str, fix: str) -> PydanticCustomError:
+    """An error for a validator to raise: what is wrong, and the way out."""
+    return PydanticCustomError("refused", "{message}; fix: {fix}", {"message": message, "fix": fix})
+
+
+def one_of(word: str, words: Iterable[str]) -> str:
+    """The way out of a word that is not one of those."""
+    words = list(words)
+    close = errors.nearest(word, words)
+    return f"{f'did you mean {close!r}? ' if close else ''}use one of: {', '.join(words)}"
+
+
+def _chosen(what: str, data: Mapping[str, Any], kinds: Mapping[str, type[Model]], default: str | None) -> str:
+    name = data.get("type")
+    if name not in (None, ""):
+        if isinstance(name, str) and name in kinds:
+            return name
+        raise _located(("type",), name, refusal(f"unknown {what} type {name!r}", one_of(str(name), kinds)))
+    told = [kind for kind, model in kinds.items() if any(data.get(field) is not None for field in _needs(model))]
+    if default is not None and (default in told or not told):
+        return default
+    if len(told) == 1:
+        return told[0]
+    fix = f"set type to one of: {', '.join(told or kinds)}"
+    raise _located(("type",), dict(data), refusal(f"cannot tell the type of the {what}", fix))
+
+
+def _located(loc: tuple[str, ...], data: Any, error: PydanticCustomError) -> ValidationError:
+    return ValidationError.from_exception_data("choice", [InitErrorDetails(type=error, loc=loc, input=data)])
+
+
+def _fields(model: type[Model]) -> set[str]:
+    return {info.alias or name for name, info in model.model_fields.items()} - {"type"}
+
+
+def _needs(model: type[Model]) -> set[str]:
+    return {info.alias or name for name, info in model.model_fields.items() if info.is_required()}

@@ -1,0 +1,97 @@
+"""Claims: what an application team asks for. Any kind that a class serves."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from pydantic import ConfigDict, Field, field_validator
+from pydantic.alias_generators import to_camel
+
+from claimsmith.documents import Document
+from claimsmith.models.base import Model
+from claimsmith.models.metadata import Metadata, Name, or_empty
+from claimsmith.models.objects import ClaimKey, ClassKey, GroupKind
+from claimsmith.models.parse import parse
+from claimsmith.models.selector import Selector
+
+
+class ObjectRef(Model):
+    """A reference to an object by apiVersion, kind and name."""
+
+    api_version: str
+    kind: str
+    name: Name
+
+    @property
+    def key(self) -> ClassKey:
+        """What is referenced, whatever its version."""
+        return ClassKey(GroupKind.of({"apiVersion": self.api_version, "kind": self.kind}), self.name)
+
+
+class SecretRef(Model):
+    """Where the claim's connection Secret goes: a name in the claim's own namespace."""
+
+    name: Name
+
+
+class _Spec(Model):
+    # The rest of a claim's spec is the platform team's to define.
+    model_config = ConfigDict(extra="allow", frozen=True, strict=True, alias_generator=to_camel, validate_by_name=True)
+
+    class_ref: ObjectRef | None = None
+    class_selector: Selector | None = None
+    resource_ref: ObjectRef | None = None
+    write_connection_secret_to_ref: SecretRef | None = None
+
+
+class _Claim(Model):
+    api_version: str
+    kind: str
+    metadata: Metadata
+    spec: _Spec = Field(default_factory=_Spec)
+
+    _empty = field_validator("metadata", "spec", mode="before")(or_empty)
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """One claim of a stack."""
+
+    api_version: str
+    key: ClaimKey
+    document: Document = field(repr=False)
+    class_ref: ObjectRef | None = None
+    class_selector: Selector | None = None
+    resource_ref: ObjectRef | None = None
+    secret_name: str | None = None
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """The claim's document."""
+        return self.document.data
+
+    def reference(self) -> dict[str, Any]:
+        """The claim as a `claimRef` names it."""
+        return {
+            "apiVersion": self.api_version,
+            "kind": self.key.group_kind.kind,
+            "namespace": self.key.namespace,
+            "name": self.key.name,
+        }
+
+
+def read(document: Document) -> Claim:
+    """The claim that the document describes; one without a namespace is in `default`."""
+    raw = parse(_Claim, document)
+    spec = raw.spec
+    key = ClaimKey(GroupKind.of(document.data), raw.metadata.namespace or "default", raw.metadata.name)
+    return Claim(
+        api_version=raw.api_version,
+        key=key,
+        document=document,
+        class_ref=spec.class_ref,
+        class_selector=spec.class_selector,
+        resource_ref=spec.resource_ref,
+        secret_name=spec.write_connection_secret_to_ref.name if spec.write_connection_secret_to_ref else None,
+    )

@@ -1,0 +1,50 @@
+"""Object metadata, as far as it is read from a user's document."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BeforeValidator, Field
+
+from claimsmith.models.base import Model
+
+_DNS = re.compile(r"[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$")
+_LABEL_VALUE = re.compile(r"([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$")
+
+
+def _dns(value: str) -> str:
+    if not _DNS.match(value):
+        raise ValueError(
+            f"{value!r} is not a Kubernetes name; fix: use lower case letters, digits, '-' and '.', at most 253"
+        )
+    return value
+
+
+def _labels(value: dict[str, str]) -> dict[str, str]:
+    for key, text in value.items():
+        if not _LABEL_VALUE.match(text):
+            raise ValueError(
+                f"the label {key!r} has the value {text!r}, which Kubernetes refuses; fix: at most 63 letters, digits, '-', '_' and '.'"
+            )
+    return value
+
+
+Name = Annotated[str, AfterValidator(_dns)]
+Labels = Annotated[dict[str, str], BeforeValidator(lambda v: v or {}), AfterValidator(_labels)]
+Annotations = Annotated[dict[str, str], BeforeValidator(lambda v: v or {})]
+
+
+class Metadata(Model):
+    """Name, namespace, labels and annotations."""
+
+    name: Name
+    namespace: Name | None = None
+    labels: Labels = Field(default_factory=dict)
+    annotations: Annotations = Field(default_factory=dict)
+    uid: str | None = None
+
+
+def or_empty(value: Any) -> Any:
+    """An empty mapping for a key with nothing behind it."""
+    return {} if value is None else value

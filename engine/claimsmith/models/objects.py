@@ -1,0 +1,75 @@
+"""Names of Kubernetes things: small, immutable, hashable."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class GroupKind:
+    """A kind in its API group, whatever its version. `str()` gives `Kind.group`."""
+
+    group: str
+    kind: str
+
+    def __str__(self) -> str:
+        return f"{self.kind}.{self.group}" if self.group else self.kind
+
+    @classmethod
+    def parse(cls, text: str) -> GroupKind:
+        """The group and kind that `Kind.group` names."""
+        kind, _, group = text.partition(".")
+        return cls(group, kind)
+
+    @classmethod
+    def of(cls, data: dict[str, Any]) -> GroupKind:
+        """The group and kind that a document, or a reference with apiVersion and kind, names."""
+        return cls(group_of(str(data.get("apiVersion", ""))), str(data.get("kind", "")))
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class ClaimKey:
+    """A claim's address in a stack. `str()` gives `Kind.group/namespace/name`."""
+
+    group_kind: GroupKind
+    namespace: str
+    name: str
+
+    def __str__(self) -> str:
+        return f"{self.group_kind}/{self.namespace}/{self.name}"
+
+    @classmethod
+    def parse(cls, text: str) -> ClaimKey:
+        """The claim that `Kind.group/namespace/name` names."""
+        kind, namespace, name = text.split("/")
+        return cls(GroupKind.parse(kind), namespace, name)
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class ClassKey:
+    """A class's address. `str()` gives `Kind.group/name`."""
+
+    group_kind: GroupKind
+    name: str
+
+    def __str__(self) -> str:
+        return f"{self.group_kind}/{self.name}"
+
+    @classmethod
+    def parse(cls, text: str) -> ClassKey:
+        """The class that `Kind.group/name` names."""
+        kind, name = text.split("/")
+        return cls(GroupKind.parse(kind), name)
+
+
+def group_of(api_version: str) -> str:
+    """The group of an apiVersion; the core group is the empty text."""
+    return api_version.rpartition("/")[0]
+
+
+def kebab(kind: str) -> str:
+    """A kind as a resource name: MySQLServer gives my-sql-server."""
+    spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "-", kind)
+    return spaced.lower()

@@ -1,0 +1,24 @@
+"""The table of what a selector may select: built in, and extended by a project."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from claimsmith.documents import Document
+from claimsmith.models.base import Model
+from claimsmith.models.objects import GroupKind
+from claimsmith.models.parse import parse
+from claimsmith.reference import Table
+
+
+class _File(Model):
+    references: dict[str, dict[str, str]]
+
+
+def read_table(documents: Iterable[Document]) -> Table:
+    """One table of several; later documents add to earlier ones, field by field."""
+    table: dict[GroupKind, dict[str, GroupKind]] = {}
+    for document in documents:
+        for kind, fields in parse(_File, document).references.items():
+            table.setdefault(GroupKind.parse(kind), {}).update({f: GroupKind.parse(t) for f, t in fields.items()})
+    return table

@@ -1,0 +1,201 @@
+"""References among children: a selector picks its target, the target's name becomes the reference.
+
+`xxxSelector` says which resource is meant; it is replaced by `xxxRef` with the name of the one
+that it picks. A reference that is set wins over its selector, a value over both. What a field may
+point to is known from a table, never guessed. References must not run in a circle.
+"""
+
+from __future__ import annotations
+
+import graphlib
+import hashlib
+import heapq
+import itertools
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from claimsmith import fieldpath
+from claimsmith.errors import Problem, ReferenceError_, nearest
+from claimsmith.models.objects import GroupKind
+
+SAME_PARENT = ("matchComposite", "matchControllerRef", "matchAggregate")
+"""Three words of three documents for one meaning: made by the same parent."""
+
+_SUFFIX = "Selector"
+
+Table = Mapping[GroupKind, Mapping[str, GroupKind]]
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Something that a selector may pick."""
+
+    address: str
+    group_kind: GroupKind
+    labels: Mapping[str, str]
+    parent: str
+    name: str = ""
+    """The name it will have in the cluster, where that is known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """A selector in a child's document: which field it is for, what it may select, and how."""
+
+    path: fieldpath.Path
+    """Where the selector stands."""
+    name: str
+    """The field it is for, without `Selector`."""
+    target: GroupKind
+    same_parent: bool
+    labels: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def ref_path(self) -> fieldpath.Path:
+        """Where the reference goes that replaces the selector."""
+        return (*self.path[:-1], f"{self.name}Ref")
+
+    def __str__(self) -> str:
+        labels = ", ".join(f"{k}={v}" for k, v in self.labels.items())
+        return f"{self.target}{' of the same parent' if self.same_parent else ''}{f' with {labels}' if labels else ''}"
+
+
+def selections(document: Mapping[str, Any], table: Table) -> list[Selection]:
+    """The selectors of a child that are in force, in file order."""
+    group_kind = GroupKind.of(dict(document))
+    found: list[Selection] = []
+    _find(document.get("spec"), ("spec",), group_kind, table, found)
+    return found
+
+
+def pick(selection: Selection, *, own: Target, candidates: Iterable[Target]) -> Target:
+    """The one resource that a selection means; among several a stable choice."""
+    fitting = [
+        t
+        for t in candidates
+        if t.address != own.address
+        and t.group_kind == selection.target
+        and (not selection.same_parent or t.parent == own.parent)
+        and all(t.labels.get(k) == v for k, v in selection.labels.items())
+    ]
+    if not fitting:
+        path = fieldpath.to_text(selection.path)
+        fix = f"add such a resource, or name an existing one in {fieldpath.to_text(selection.ref_path)}"
+        raise ReferenceError_(Problem(f"the selector matches no {selection}", path=path, fix=fix))
+    return min(fitting, key=lambda t: _stable(own.address, t.address))
+
+
+def replace_selectors(document: Mapping[str, Any], table: Table, name_of: Callable[[Selection], Any]) -> dict[str, Any]:
+    """The document with `xxxRef` in the place of each `xxxSelector` that is in force, and none of the others."""
+    chosen = {s.path: s for s in selections(document, table)}
+    return dict(document) | {
+        "spec": _replaced(document.get("spec"), ("spec",), chosen, name_of, _fields(document, table))
+    }
+
+
+def ordered(items: Sequence[str], needs: Mapping[str, Sequence[tuple[str, str]]]) -> list[str]:
+    """The items so that each comes after what it needs, else in the order given.
+
+    `needs` gives for an item what it needs and the path where it says so; a circle is refused, naming these.
+    """
+    place = {item: index for index, item in enumerate(items)}
+    waiting = {item: {n for n, _ in needs.get(item, ()) if n in place} for item in items}
+    needed_by: dict[str, list[str]] = {}
+    for item in items:
+        for need in waiting[item]:
+            needed_by.setdefault(need, []).append(item)
+    ready = [place[item] for item in items if not waiting[item]]
+    done: list[str] = []
+    while ready:
+        item = items[heapq.heappop(ready)]
+        done.append(item)
+        for follower in needed_by.get(item, ()):
+            waiting[follower].discard(item)
+            if not waiting[follower]:
+                heapq.heappush(ready, place[follower])
+    if len(done) < len(items):
+        raise ReferenceError_(_circle([i for i in items if waiting[i]], needs))
+    return done
+
+
+def _circle(items: Sequence[str], needs: Mapping[str, Sequence[tuple[str, str]]]) -> Problem:
+    sorter = graphlib.TopologicalSorter({i: tuple(n for n, _ in needs.get(i, ())) for i in items})
+    try:
+        sorter.prepare()
+    except graphlib.CycleError as error:
+        cycle: list[str] = list(reversed(error.args[1]))
+        steps = []
+        for here, there in itertools.pairwise(cycle):
+            path = next(p for n, p in needs[here] if n == there)
+            steps.append(f"{here} needs {there} ({path})")
+        return Problem(f"references run in a circle: {'; '.join(steps)}", fix="remove one of these references")
+    raise AssertionError("items that cannot be ordered hold a circle")
+
+
+def _find(value: Any, path: fieldpath.Path, owner: GroupKind, table: Table, found: list[Selection]) -> None:
+    if isinstance(value, list):
+        for index, item in enumerate(value):
+            _find(item, (*path, index), owner, table, found)
+    if not isinstance(value, dict):
+        return
+    for key, item in value.items():
+        here = (*path, key)
+        if _is_selector(key, item, table.get(owner, {})):
+            name = key.removesuffix(_SUFFIX)
+            if f"{name}Ref" not in value and value.get(name) is None:
+                found.append(_selection(here, name, item, owner, table))
+        else:
+            _find(item, here, owner, table, found)
+
+
+def _is_selector(key: str, value: Any, fields: Mapping[str, GroupKind]) -> bool:
+    """A selector says `matchComposite` or the like; one with labels only is told from a pod's by the table."""
+    if not key.endswith(_SUFFIX) or not isinstance(value, dict):
+        return False
+    return any(word in value for word in SAME_PARENT) or key.removesuffix(_SUFFIX) in fields
+
+
+def _selection(path: fieldpath.Path, name: str, value: dict[str, Any], owner: GroupKind, table: Table) -> Selection:
+    text = fieldpath.to_text(path)
+    known = table.get(owner, {})
+    if name not in known:
+        close = nearest(name, known)
+        hint = f"did you mean {close}{_SUFFIX}? " if close else ""
+        fix = f"{hint}say in components/references.yaml what {name} of {owner} points to"
+        raise ReferenceError_(Problem(f"it is not known what {name!r} of {owner} refers to", path=text, fix=fix))
+    unknown = set(value) - {*SAME_PARENT, "matchLabels", "policy"}
+    if unknown:
+        fix = f"use {', '.join(SAME_PARENT)} or matchLabels"
+        raise ReferenceError_(Problem(f"a selector knows no {sorted(unknown)[0]!r}", path=text, fix=fix))
+    labels = value.get("matchLabels") or {}
+    return Selection(path, name, known[name], any(value.get(w) is True for w in SAME_PARENT), labels)
+
+
+def _fields(document: Mapping[str, Any], table: Table) -> Mapping[str, GroupKind]:
+    return table.get(GroupKind.of(dict(document)), {})
+
+
+def _replaced(
+    value: Any,
+    path: fieldpath.Path,
+    chosen: Mapping[fieldpath.Path, Selection],
+    name_of: Callable[[Selection], Any],
+    fields: Mapping[str, GroupKind],
+) -> Any:
+    if isinstance(value, list):
+        return [_replaced(item, (*path, i), chosen, name_of, fields) for i, item in enumerate(value)]
+    if not isinstance(value, dict):
+        return value
+    result: dict[str, Any] = {}
+    for key, item in value.items():
+        here = (*path, key)
+        if selection := chosen.get(here):
+            result[f"{selection.name}Ref"] = {"name": name_of(selection)}
+        elif not _is_selector(key, item, fields):
+            result[key] = _replaced(item, here, chosen, name_of, fields)
+    return result
+
+
+def _stable(own: str, other: str) -> str:
+    return hashlib.sha256(f"{own}|{other}".encode()).hexdigest()

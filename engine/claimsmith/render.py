@@ -1,0 +1,64 @@
+"""The plan as YAML, to read, diff and review. No engine and no cluster is needed, and no secret is known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import yaml
+
+from claimsmith.plan import Plan, PlannedClaim
+from claimsmith.values import Ref, mapped
+
+
+def render(plan: Plan) -> str:
+    """Every claim's resources as one YAML stream, in the order of making."""
+    return "".join(stream(plan))
+
+
+def stream(plan: Plan) -> Iterator[str]:
+    """The same, claim by claim: a large stack need not be held as one text."""
+    for claim in plan.claims:
+        yield _claim(claim)
+
+
+def documents(claim: PlannedClaim) -> list[dict[str, Any]]:
+    """What is made for a claim, its Secret last and without data."""
+    made = [plain(child.document) for child in claim.children]
+    secret = claim.secret_document()
+    return [*made, *([secret] if secret else [])]
+
+
+def plain(document: dict[str, Any]) -> dict[str, Any]:
+    """The document with each `Ref` shown: its value where it can be told, else where it will come from."""
+    shown: dict[str, Any] = mapped(document, _shown)
+    return shown
+
+
+def _shown(leaf: Any) -> Any:
+    if not isinstance(leaf, Ref):
+        return leaf
+    return leaf.known if leaf.known is not None else f"<{leaf}>"
+
+
+def _claim(claim: PlannedClaim) -> str:
+    head = f"# {claim.address}, served by {claim.binding.klass.key} ({claim.binding.reason})\n"
+    parts = [f"---\n{_yaml(document)}" for document in documents(claim)]
+    if claim.connection:
+        from_ = ", ".join(f"{s} ({s.kind})" for s in claim.connection.sources) or "no child: it will be empty"
+        parts[-1] = parts[-1].replace("---\n", f"---\n# its data: the keys of {from_}\n", 1)
+    return head + "".join(parts)
+
+
+def _yaml(document: dict[str, Any]) -> str:
+    return yaml.dump(document, Dumper=_Dumper, sort_keys=False, width=120, allow_unicode=True)
+
+
+_Base: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
+
+
+class _Dumper(_Base):  # type: ignore[misc]  # the C class where there is one
+    """Writes every value out: no anchors, so that each document reads alone."""
+
+    def ignore_aliases(self, data: Any) -> bool:  # noqa: ARG002 - the base class's signature
+        return True

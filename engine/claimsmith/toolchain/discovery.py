@@ -1,0 +1,228 @@
+"""Finds the parts that are on this machine, and the environment to run the engine in.
+
+Looks at Pulumi's plugin folder, PATH and the cache, in that order, asks each program for its version, and takes the
+first compatible one. What was looked at and refused is kept, so that an error can tell. Changes nothing on disk,
+except that `require` and `environment` put our own language host into the cache where the engine lacks one.
+"""
+
+from __future__ import annotations
+
+import functools
+import logging
+import os
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from importlib import metadata
+from pathlib import Path
+
+from claimsmith.errors import Problem, ToolchainError
+from claimsmith.toolchain import host, parts
+from claimsmith.toolchain.parts import APISERVER, CONTROLLERS, LANGUAGE, NAMES, PARTS, PROVIDER, PULUMI, Failure
+
+PROBE_SECONDS = 15
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Found:
+    """A part that can be used: its version, and whether it comes from PATH, the cache or Pulumi's plugins."""
+
+    name: str
+    path: Path
+    version: str
+    origin: str
+
+
+@dataclass
+class Tried:
+    """Every way of getting a part that was tried, and how it failed."""
+
+    lines: dict[str, list[str]] = field(default_factory=dict)
+
+    def add(self, name: str, way: str, outcome: object) -> None:
+        """Keep one failure."""
+        self.lines.setdefault(name, []).append(f"{way}: {outcome}")
+
+    def problem(self, name: str, fix: str) -> Problem:
+        """The problem of a part that is missing after all of it."""
+        tried = "".join(f"\n  tried {line}" for line in self.lines.get(name, []))
+        return Problem(what=f"{name} ({PARTS[name].accepts}) is missing{tried}", fix=fix)
+
+
+def find(name: str) -> Found | None:
+    """The part to use, if there is one."""
+    if name not in PARTS:
+        raise ToolchainError(Problem(f"there is no part {name!r}", fix=f"use one of: {', '.join(NAMES)}"))
+    return search([name])[0][name]
+
+
+def find_all() -> dict[str, Found | None]:
+    """All parts, None for each that is missing."""
+    return search(NAMES)[0]
+
+
+def require(*names: str) -> dict[str, Path]:
+    """The paths of these parts (of all where none is named); ToolchainError where one is missing."""
+    wanted = names or NAMES
+    found, tried = _with_host(wanted, os.environ)
+    missing = [name for name in wanted if not found[name]]
+    if missing:
+        raise ToolchainError(*(tried.problem(name, parts.INSTALL) for name in missing))
+    return {name: part.path for name in wanted if (part := found[name])}
+
+
+def environment(base: Mapping[str, str] | None = None) -> dict[str, str]:
+    """The environment to run `pulumi` in: the parts found first on PATH, and this interpreter for programs."""
+    env = dict(os.environ if base is None else base)
+    found, _ = _with_host(NAMES, env)
+    folders = [str(part.path.parent) for part in found.values() if part and part.origin != "plugins"]
+    if sys.prefix != sys.base_prefix:
+        # The official language host runs the first `python3` on PATH.
+        folders.append(str(Path(sys.executable).parent))
+    have = env.get("PATH", "").split(os.pathsep)
+    new = [folder for folder in dict.fromkeys(folders) if folder not in have]
+    env["PATH"] = os.pathsep.join([*new, *(folder for folder in have if folder)])
+    env["PULUMI_SKIP_UPDATE_CHECK"] = "true"
+    env["CLAIMSMITH_PYTHON"] = sys.executable
+    return env
+
+
+def search(names: Iterable[str], env: Mapping[str, str] = os.environ) -> tuple[dict[str, Found | None], Tried]:
+    """What there is of these parts, and what was refused on the way."""
+    wanted, tried = list(names), Tried()
+    probed = set(wanted)
+    if probed & {APISERVER, CONTROLLERS}:
+        probed |= {APISERVER, CONTROLLERS}
+    if LANGUAGE in probed:
+        probed = probed - {LANGUAGE} | {PULUMI}
+    with ThreadPoolExecutor(len(PARTS)) as pool:
+        ordered = [name for name in NAMES if name in probed]
+        usable = dict(zip(ordered, pool.map(lambda name: list(_usable(name, env, tried)), ordered), strict=True))
+    found: dict[str, Found | None] = {name: next(iter(candidates), None) for name, candidates in usable.items()}
+    if APISERVER in usable:
+        found[APISERVER], found[CONTROLLERS] = _pair(usable[APISERVER], usable[CONTROLLERS], tried)
+    if LANGUAGE in wanted:
+        found[LANGUAGE] = _language(found[PULUMI], env, tried)
+    for part in found.values():
+        log.info("found %s", part)
+    return {name: found[name] for name in wanted}, tried
+
+
+def probe(name: str, path: Path) -> str:
+    """The version that a program says it is; Failure where it is broken or not compatible."""
+    try:
+        state = path.stat()
+    except OSError as error:
+        raise Failure(error.strerror) from error
+    version = _version(name, path, state.st_mtime_ns, state.st_size)
+    if refusal := PARTS[name].refusal(version):
+        raise Failure(refusal)
+    return version
+
+
+def _usable(name: str, env: Mapping[str, str], tried: Tried) -> Iterator[Found]:
+    for path, origin in _candidates(name, env, tried):
+        try:
+            # A folder named by its version, filled by Pulumi or by us after a look, needs no second look.
+            trusted = name == PROVIDER and origin != "PATH"
+            yield Found(name, path, PARTS[name].pinned if trusted else probe(name, path), origin)
+        except Failure as failure:
+            tried.add(name, f"{origin} ({path})", failure)
+
+
+def _candidates(name: str, env: Mapping[str, str], tried: Tried) -> Iterator[tuple[Path, str]]:
+    cached = parts.home_of(name, env)
+    if name == PROVIDER:
+        plugin = parts.plugin_folder(env)
+        if _executable(plugin / name) and not plugin.with_name(plugin.name + ".partial").exists():
+            yield plugin / name, "plugins"
+        else:
+            tried.add(name, "plugins", f"not in {plugin}")
+    folders = [Path(folder) for folder in env.get("PATH", "").split(os.pathsep) if folder]
+    on_path = [folder / name for folder in dict.fromkeys(folders) if _executable(folder / name)]
+    on_path = [path for path in on_path if path.absolute() != cached]
+    if not on_path:
+        tried.add(name, "PATH", "not there")
+    yield from ((path, "PATH") for path in on_path)
+    if _executable(cached):
+        yield cached, "cache"
+    else:
+        tried.add(name, "cache", f"not in {cached.parent}")
+
+
+def _executable(path: Path) -> bool:
+    return path.is_file() and os.access(path, os.X_OK)
+
+
+def _pair(servers: list[Found], controllers: list[Found], tried: Tried) -> tuple[Found | None, Found | None]:
+    """The first API server with controllers of the same minor version; where no two match, they wait for theirs."""
+    for server in servers:
+        for one in controllers:
+            if _minor(server) == _minor(one):
+                return server, one
+    if not servers or not controllers:
+        return next(iter(servers), None), next(iter(controllers), None)
+    for one in controllers:
+        tried.add(
+            CONTROLLERS, f"{one.origin} ({one.path})", f"{one.version}, but kube-apiserver is {servers[0].version}"
+        )
+    return servers[0], None
+
+
+def _minor(part: Found) -> tuple[int, int]:
+    return parts.parse_version(part.version)[:2]
+
+
+def _language(pulumi: Found | None, env: Mapping[str, str], tried: Tried) -> Found | None:
+    """The host beside the engine, which is of the engine's version, or ours in the cache."""
+    if pulumi:
+        beside = pulumi.path.resolve().with_name(LANGUAGE)
+        if _executable(beside) and not host.is_ours(beside):
+            return Found(LANGUAGE, beside, pulumi.version, pulumi.origin)
+        tried.add(LANGUAGE, pulumi.origin, f"not beside {pulumi.path}")
+    ours = parts.home_of(LANGUAGE, env)
+    if host.is_current(ours):
+        return Found(LANGUAGE, ours, metadata.version("pulumi"), "cache")
+    tried.add(LANGUAGE, "cache", f"not in {ours.parent}")
+    return None
+
+
+def _with_host(names: Iterable[str], env: Mapping[str, str]) -> tuple[dict[str, Found | None], Tried]:
+    found, tried = search(names, env)
+    if LANGUAGE in found and not found[LANGUAGE]:
+        try:
+            host.write(env)
+        except OSError as error:
+            tried.add(LANGUAGE, "our own", error)
+        else:
+            found |= search([LANGUAGE], env)[0]
+    return found, tried
+
+
+@functools.lru_cache(maxsize=64)
+def _version(name: str, path: Path, changed: int, size: int) -> str:  # noqa: ARG001 - the last two tell files apart
+    if name == PROVIDER:
+        from claimsmith.toolchain import provider
+
+        return provider.version(path)
+    try:
+        done = subprocess.run(
+            [path, PARTS[name].version_flag],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=PROBE_SECONDS,
+            env={**os.environ, "PULUMI_SKIP_UPDATE_CHECK": "true"},
+        )
+    except subprocess.TimeoutExpired as error:
+        raise Failure(f"said nothing within {PROBE_SECONDS} seconds") from error
+    except OSError as error:
+        raise Failure(f"cannot be run: {error.strerror or error}") from error
+    if done.returncode:
+        last = done.stderr.decode(errors="replace").strip().splitlines()[-1:]
+        raise Failure(f"exits with {done.returncode} {' '.join(last)}".strip())
+    major, minor, patch = parts.parse_version(done.stdout.decode(errors="replace"))
+    return f"{major}.{minor}.{patch}"

@@ -1,0 +1,189 @@
+"""Brings what is missing: an official download, else a build, put in place whole or not at all.
+
+One install at a time per cache folder: a second one waits, then finds what the first brought. Work happens in a
+staging folder inside the cache, which is removed at the end, on SIGINT, SIGTERM and SIGHUP; one left behind by a
+process that was killed outright is removed by the next install.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+import signal
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from claimsmith.errors import Problem, ToolchainError
+from claimsmith.toolchain import build, discovery, download, host, parts, process, provider
+from claimsmith.toolchain.discovery import Found, Tried
+from claimsmith.toolchain.parts import APISERVER, CONTROLLERS, ETCD, LANGUAGE, NAMES, PARTS, PROVIDER, PULUMI, Failure
+from claimsmith.toolchain.progress import Report, silent
+
+STAGING = ".staging-"
+
+
+def install(report: Report | None = None) -> dict[str, Found]:
+    """All six parts, each brought where it is missing; ToolchainError with all that was tried where one cannot be."""
+    tell = report or silent
+    found, _ = discovery.search(NAMES)
+    if not _missing(found) and not _needs_link(found):
+        return _complete(found)
+    cache = parts.cache_folder()
+    try:
+        with _interruptible(), _lock(cache, tell), _staging(cache) as stage:
+            return _bring(stage, tell)
+    except OSError as error:
+        raise ToolchainError(
+            Problem(
+                f"cannot write to the cache folder: {error}", fix="set CLAIMSMITH_CACHE to a folder you can write to"
+            )
+        ) from error
+
+
+def _bring(stage: Path, report: Report) -> dict[str, Found]:
+    """Fill the cache, each way in turn for what the ways before it left missing."""
+    # The lock may have been waited for: look again.
+    found, tried = discovery.search(NAMES)
+    _download(_missing(found), stage, tried, report)
+    missing = [name for name in _missing(discovery.search(NAMES)[0]) if PARTS[name].package]
+    if missing:
+        try:
+            _place(build.build(missing, stage, report), tried, "build")
+        except Failure as failure:
+            for name in missing:
+                tried.add(name, "build", failure)
+    found, _ = discovery.search(NAMES)
+    if found[PULUMI] and not found[LANGUAGE]:
+        host.write()
+    if _needs_link(found):
+        try:
+            provider.link()
+        except OSError as error:
+            # It works from the cache too; the engine then warns that it comes from PATH.
+            report(f"the provider stays in the cache: {error}", 0, None, "")
+    found, _ = discovery.search(NAMES)
+    absent = [name for name, part in found.items() if not part]
+    if absent:
+        raise ToolchainError(*(tried.problem(name, _fix(name)) for name in absent))
+    return _complete(found)
+
+
+def _missing(found: dict[str, Found | None]) -> list[str]:
+    """What to bring. A control plane program of another minor version than ours cannot be paired: bring both."""
+    missing = [name for name, part in found.items() if not part]
+    for name, other in ((APISERVER, CONTROLLERS), (CONTROLLERS, APISERVER)):
+        part = found[other]
+        if name in missing and part and part.version.split(".")[:2] != PARTS[name].pinned.split(".")[:2]:
+            missing.append(other)
+    return [name for name in NAMES if name in missing]
+
+
+def _needs_link(found: dict[str, Found | None]) -> bool:
+    part = found[PROVIDER]
+    return part is not None and part.origin == "cache"
+
+
+def _complete(found: dict[str, Found | None]) -> dict[str, Found]:
+    return {name: part for name, part in found.items() if part}
+
+
+def _fix(name: str) -> str:
+    if name == LANGUAGE:
+        return "install the engine first: it comes with pulumi"
+    build_it = (
+        f"install Go {parts.GO} or newer" if parts.module_folder() else f"use a source checkout with Go {parts.GO}"
+    )
+    return f"connect to the internet, or {build_it}, or put {name} ({PARTS[name].accepts}) on PATH"
+
+
+def _download(missing: Sequence[str], stage: Path, tried: Tried, report: Report) -> None:
+    """Take what can be had from the makers' sites."""
+    wanted = [name for name in missing if name != LANGUAGE]
+    report("looking for official downloads", 0, None, "")
+    refused = download.unreachable(download.SITES[name] for name in wanted)
+    for name in wanted:
+        try:
+            if why := refused.get(download.SITES[name]):
+                raise Failure(why)
+            report(f"downloading {name}", 0, None, "")
+            _download_one(name, stage, tried, report)
+        except Failure as failure:
+            tried.add(name, "download", failure)
+
+
+def _download_one(name: str, stage: Path, tried: Tried, report: Report) -> None:
+    match name:
+        case "pulumi":
+            brought = {path.name: path for path in download.pulumi(stage / "pulumi")}
+            discovery.probe(name, brought[name])
+            parts.home_of(name).parent.mkdir(parents=True, exist_ok=True)
+            # The engine comes last: its language hosts are then beside it from the first.
+            for file in sorted(brought, key=lambda file: file == name):
+                os.replace(brought[file], parts.home_of(name).with_name(file))
+        case "pulumi-resource-kubernetes":
+            engine = discovery.find(PULUMI)
+            if not engine:
+                raise Failure("needs pulumi, which is missing")
+            download.provider(engine.path, stage)
+        case _:
+            path = download.etcd(stage, report) if name == ETCD else download.kubernetes(name, stage, report)
+            _place({name: path}, tried, "download")
+
+
+def _place(programs: dict[str, Path], tried: Tried, way: str) -> None:
+    """Put programs that work into the cache, each in one step."""
+    for name, path in programs.items():
+        try:
+            discovery.probe(name, path)
+        except Failure as failure:
+            tried.add(name, way, failure)
+            continue
+        home = parts.home_of(name)
+        home.parent.mkdir(parents=True, exist_ok=True)
+        os.replace(path, home)
+
+
+@contextmanager
+def _lock(cache: Path, report: Report) -> Iterator[None]:
+    """Hold the cache folder's lock; wait for it where another install has it. It ends with its process."""
+    cache.mkdir(parents=True, exist_ok=True)
+    with (cache / "lock").open("a+") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            file.seek(0)
+            report(f"waiting for another install (process {file.read().strip() or 'unknown'})", 0, None, "")
+            fcntl.flock(file, fcntl.LOCK_EX)
+        file.truncate(0)
+        file.write(f"{os.getpid()}\n")
+        file.flush()
+        yield
+
+
+@contextmanager
+def _staging(cache: Path) -> Iterator[Path]:
+    """A folder to work in, gone at the end; with the lock held, any that is there belongs to the dead."""
+    for stale in cache.glob(f"{STAGING}*"):
+        shutil.rmtree(stale, ignore_errors=True)
+    folder = Path(tempfile.mkdtemp(dir=cache, prefix=STAGING))
+    try:
+        yield folder
+    finally:
+        # To the end, even where the user is impatient.
+        with process.handling(lambda *_: None, process.STOPPING):
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def _interruptible() -> Iterator[None]:
+    """Let SIGTERM and SIGHUP unwind as Ctrl-C does, so that everything is cleaned up."""
+
+    def stop(number: int, _: object) -> None:
+        sys.exit(128 + number)
+
+    with process.handling(stop, (signal.SIGTERM, signal.SIGHUP)):
+        yield

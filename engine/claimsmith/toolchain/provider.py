@@ -1,0 +1,77 @@
+"""The Kubernetes provider: asks one for its version, and shows the cached one to Pulumi as an installed plugin.
+
+A provider has no flag for its version; it is started and asked over its own protocol. Installing is a link into
+Pulumi's plugin folder, not a copy: the program has 300 MB.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+
+from claimsmith.toolchain import parts, process
+from claimsmith.toolchain.parts import PROVIDER, Failure
+
+START_SECONDS = 15
+
+
+def version(path: Path) -> str:
+    """The version that a provider says it is; Failure where it does not answer."""
+    started: subprocess.Popen[str] | None = None
+    try:
+        with process.held():
+            started = subprocess.Popen(
+                [path], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+            )
+        assert started.stdout
+        ready, _, _ = select.select([started.stdout], [], [], START_SECONDS)
+        line = started.stdout.readline().strip() if ready else ""
+        if not line.isdigit():
+            raise Failure("does not serve the provider protocol")
+        return _ask(f"127.0.0.1:{line}")
+    except OSError as error:
+        raise Failure(f"cannot be run: {error.strerror or error}") from error
+    finally:
+        if started:
+            started.kill()
+            started.communicate()
+
+
+def _ask(address: str) -> str:
+    import grpc  # type: ignore[import-untyped]  # it has no types
+    from google.protobuf.empty_pb2 import Empty  # type: ignore[import-untyped]  # it has no types
+    from pulumi.runtime.proto import provider_pb2_grpc
+
+    with grpc.insecure_channel(address) as channel:
+        try:
+            answer = provider_pb2_grpc.ResourceProviderStub(channel).GetPluginInfo(Empty(), timeout=START_SECONDS)
+        except grpc.RpcError as error:
+            raise Failure(f"does not say its version: {error.details()}") from error
+    return str(answer.version)
+
+
+def link(env: Mapping[str, str] = os.environ) -> Path:
+    """Make the cached provider an installed plugin of Pulumi; the folder appears whole or not at all."""
+    folder, cached = parts.plugin_folder(env), parts.home_of(PROVIDER, env)
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    stage = Path(tempfile.mkdtemp(dir=folder.parent, prefix=".claimsmith-"))
+    try:
+        stage.chmod(0o755)
+        try:
+            os.link(cached, stage / PROVIDER)
+        except OSError:
+            # Another file system, or one without hard links.
+            os.symlink(cached, stage / PROVIDER)
+        folder.mkdir(exist_ok=True)
+        os.replace(stage / PROVIDER, folder / PROVIDER)
+        with suppress(FileNotFoundError):
+            folder.with_name(folder.name + ".partial").unlink()
+    finally:
+        shutil.rmtree(stage, ignore_errors=True)
+    return folder / PROVIDER
