@@ -599,10 +599,15 @@ def test_something_else_than_a_provider_is_refused(tmp_path: Path) -> None:
 
 
 def test_signal_during_a_start_waits_for_its_end() -> None:
-    done = []
-    with pytest.raises(KeyboardInterrupt), process.held():
-        signal.raise_signal(signal.SIGINT)
-        done.append("the block")
+    done: list[str] = []
+
+    def begin() -> None:
+        with process.held():
+            signal.raise_signal(signal.SIGINT)
+            done.append("the block")
+
+    with pytest.raises(KeyboardInterrupt):
+        begin()
     assert done
 
 

@@ -3,13 +3,32 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, ParamSpec
 
 from claimsmith import regexp
+from claimsmith.absent import ABSENT
 from claimsmith.compose import gojson, gostrconv
 from claimsmith.errors import Problem, TransformError
 
 Value = Any
+P = ParamSpec("P")
+
+
+def value_last(function: Callable[P, Value]) -> Callable[P, Value]:
+    """Make a function give back ABSENT for ABSENT, and refuse what is nested without end."""
+
+    @wraps(function)
+    def wrapped(*args: P.args, **kwargs: P.kwargs) -> Value:
+        if any(argument is ABSENT for argument in (*args, *kwargs.values())):
+            return ABSENT
+        try:
+            return function(*args, **kwargs)
+        except RecursionError:
+            raise TransformError(Problem("the value is nested too deeply", fix="make it flatter")) from None
+
+    return wrapped
 
 
 def refused(wanted: str, value: Value, where: str) -> TransformError:

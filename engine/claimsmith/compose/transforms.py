@@ -13,11 +13,9 @@ import hashlib
 import re
 import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import wraps
-from typing import Any, ParamSpec, assert_never
+from typing import Any, assert_never
 
 from claimsmith import errors
-from claimsmith.absent import ABSENT
 from claimsmith.compose import conversion, gofmt, gojson, gostrconv, inputs
 from claimsmith.errors import Problem, TransformError
 from claimsmith.models import transform as models
@@ -26,7 +24,6 @@ from claimsmith.models.transform import Transform
 Value = Any
 Arguments = tuple[Any, ...]
 Options = dict[str, Any]
-P = ParamSpec("P")
 
 _BASE64 = re.compile(r"(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?")
 
@@ -52,25 +49,10 @@ def call_of(transform: Transform) -> tuple[str, Arguments, Options]:
     return function.__name__, arguments, options
 
 
-def _value_last(function: Callable[P, Value]) -> Callable[P, Value]:
-    """Make a function give back ABSENT for ABSENT, and refuse what is nested without end."""
-
-    @wraps(function)
-    def wrapped(*args: P.args, **kwargs: P.kwargs) -> Value:
-        if any(argument is ABSENT for argument in (*args, *kwargs.values())):
-            return ABSENT
-        try:
-            return function(*args, **kwargs)
-        except RecursionError:
-            raise TransformError(Problem("the value is nested too deeply", fix="make it flatter")) from None
-
-    return wrapped
-
-
 # map and match
 
 
-@_value_last
+@inputs.value_last
 def lookup(pairs: Mapping[str, Value], value: Value) -> Value:
     """What the text is mapped to."""
     if not isinstance(value, str):
@@ -82,7 +64,7 @@ def lookup(pairs: Mapping[str, Value], value: Value) -> Value:
     return copy.deepcopy(pairs[value])
 
 
-@_value_last
+@inputs.value_last
 def matched(
     patterns: Sequence[tuple[str, str, Value]], value: Value, *, fallback: Value = None, fallback_to_input: bool = False
 ) -> Value:
@@ -102,7 +84,7 @@ def matched(
 # math
 
 
-@_value_last
+@inputs.value_last
 def multiply(factor: int, value: Value) -> Value:
     """The number times the factor: an integer of 64 bits, wrapping as Go's does, or a float where it was one."""
     number = inputs.number(value)
@@ -111,13 +93,13 @@ def multiply(factor: int, value: Value) -> Value:
     return (number * factor + 2**63) % 2**64 - 2**63
 
 
-@_value_last
+@inputs.value_last
 def clamp_min(bound: int, value: Value) -> Value:
     """The number, or the bound where its whole part is less."""
     return bound if inputs.whole_part(value) < bound else value
 
 
-@_value_last
+@inputs.value_last
 def clamp_max(bound: int, value: Value) -> Value:
     """The number, or the bound where its whole part is more: 5.9 is not more than 5."""
     return bound if inputs.whole_part(value) > bound else value
@@ -126,37 +108,37 @@ def clamp_max(bound: int, value: Value) -> Value:
 # string
 
 
-@_value_last
+@inputs.value_last
 def formatted(fmt: str, *values: Value) -> Value:
     """The values put into a format of Go's."""
     return gofmt.sprintf(fmt, *values)
 
 
-@_value_last
+@inputs.value_last
 def to_upper(value: Value) -> Value:
     """The text in upper case, letter by letter: "ß" stays."""
     return "".join(map(inputs.upper, gofmt.default_text(value)))
 
 
-@_value_last
+@inputs.value_last
 def to_lower(value: Value) -> Value:
     """The text in lower case, letter by letter."""
     return "".join(char.lower()[0] for char in gofmt.default_text(value))
 
 
-@_value_last
+@inputs.value_last
 def to_json(value: Value) -> Value:
     """The value as JSON."""
     return gojson.dumps(value)
 
 
-@_value_last
+@inputs.value_last
 def to_base64(value: Value) -> Value:
     """The text in base64."""
     return base64.b64encode(inputs.utf8(gofmt.default_text(value))).decode()
 
 
-@_value_last
+@inputs.value_last
 def from_base64(value: Value) -> Value:
     """The text that was in base64."""
     text = gofmt.default_text(value).replace("\r", "").replace("\n", "")
@@ -168,43 +150,43 @@ def from_base64(value: Value) -> Value:
         raise TransformError(Problem("what was in base64 is not text", fix="keep it encoded")) from error
 
 
-@_value_last
+@inputs.value_last
 def sha1(value: Value) -> Value:
     """The SHA-1 of the text, or of the JSON of another value, in hexadecimal."""
     return hashlib.sha1(inputs.hashed_bytes(value), usedforsecurity=False).hexdigest()
 
 
-@_value_last
+@inputs.value_last
 def sha256(value: Value) -> Value:
     """The SHA-256 of the text, or of the JSON of another value, in hexadecimal."""
     return hashlib.sha256(inputs.hashed_bytes(value)).hexdigest()
 
 
-@_value_last
+@inputs.value_last
 def sha512(value: Value) -> Value:
     """The SHA-512 of the text, or of the JSON of another value, in hexadecimal."""
     return hashlib.sha512(inputs.hashed_bytes(value)).hexdigest()
 
 
-@_value_last
+@inputs.value_last
 def adler32(value: Value) -> Value:
     """The Adler-32 checksum of the text, or of the JSON of another value, in decimal."""
     return str(zlib.adler32(inputs.hashed_bytes(value)))
 
 
-@_value_last
+@inputs.value_last
 def trim_prefix(prefix: str, value: Value) -> Value:
     """The text without the prefix, taken off once."""
     return gofmt.default_text(value).removeprefix(prefix)
 
 
-@_value_last
+@inputs.value_last
 def trim_suffix(suffix: str, value: Value) -> Value:
     """The text without the suffix, taken off once."""
     return gofmt.default_text(value).removesuffix(suffix)
 
 
-@_value_last
+@inputs.value_last
 def regexp(pattern: str, value: Value, *, group: int = 0) -> Value:
     """What the group of the pattern found first in the text; group 0 is the whole match."""
     groups = inputs.search(pattern, gofmt.default_text(value))
@@ -214,7 +196,7 @@ def regexp(pattern: str, value: Value, *, group: int = 0) -> Value:
     return groups[group]
 
 
-@_value_last
+@inputs.value_last
 def joined(separator: str, value: Value) -> Value:
     """The items of a list as text, with the separator between them."""
     if not isinstance(value, list | tuple):
@@ -222,7 +204,7 @@ def joined(separator: str, value: Value) -> Value:
     return separator.join(map(gofmt.default_text, value))
 
 
-@_value_last
+@inputs.value_last
 def replaced(search: str, replacement: str, value: Value) -> Value:
     """The text with every occurrence of one text replaced by another."""
     return gofmt.default_text(value).replace(search, replacement)
@@ -231,7 +213,7 @@ def replaced(search: str, replacement: str, value: Value) -> Value:
 # convert
 
 
-@_value_last
+@inputs.value_last
 def converted(to_type: str, value: Value, *, format: str = "none") -> Value:
     """The value as another type: string, int, int64, bool, float64, object or array."""
     return conversion.convert(to_type, value, format)

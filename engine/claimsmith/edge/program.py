@@ -56,7 +56,9 @@ def deploy(plan: Plan, components: dict[Any, type[Composite]], cluster: Cluster,
     deployment.problems.extend(u.problem for u in plan.unbound if u.mistake)
     made = {c.address: components[c.binding.klass.key](c.component_name, claim_data(c.binding)) for c in plan.claims}
     summary = {address: _summary(plan_of, made[address]) for address, plan_of in _by_address(plan).items()}
-    pulumi.export("claims", pulumi.Output.all(**summary).apply(lambda claims: _or_fail(claims, deployment)))
+    pulumi.export("claims", summary)
+    # Not part of the exports: these are written, then the run fails.
+    pulumi.Output.all(**summary).apply(lambda _: _fail_on(deployment.problems))
 
 
 def load_component(project: Project, klass: Class) -> type[Composite]:
@@ -144,8 +146,7 @@ def _summary(claim: PlannedClaim, made: Composite) -> pulumi.Output[dict[str, An
     )
 
 
-def _or_fail(claims: dict[str, Any], deployment: Deployment) -> dict[str, Any]:
-    """The summary, unless something went wrong on the way: then everything that did, once, at the end."""
-    if deployment.problems:
-        raise pulumi.RunError("\n".join(str(p) for p in deployment.problems))
-    return claims
+def _fail_on(problems: list[Problem]) -> None:
+    """End the run with everything that went wrong on the way, once."""
+    if problems:
+        raise pulumi.RunError("\n".join(str(p) for p in problems))

@@ -15,7 +15,7 @@ import threading
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 from urllib.parse import quote, urlencode, urlsplit
 
 import yaml
@@ -61,7 +61,7 @@ SECRETS = Resource("", "v1", "secrets", namespaced=True)
 
 
 class Api:
-    """A connection to one API server, as one user."""
+    """A connection to one API server, as one user; a `with` block closes it at its end."""
 
     def __init__(self, server: str, context: ssl.SSLContext, *, manager: str, timeout: float = 15.0) -> None:
         split = urlsplit(server)
@@ -84,6 +84,12 @@ class Api:
                 path.write_text(_decode(user[field]))
             context.load_cert_chain(certificate, key)
         return cls(cluster["server"], context, manager=manager, timeout=timeout)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     def get(self, resource: Resource, name: str, *, namespace: str = "") -> Object | None:
         """The object, or nothing where there is none."""
@@ -118,11 +124,13 @@ class Api:
             if error.code != 404:
                 raise
 
-    def request(self, method: str, path: str, body: Object | None = None, **query: str) -> Object:
+    def request(
+        self, method: str, path: str, body: Object | None = None, *, accept: str = "application/json", **query: str
+    ) -> Object:
         """The answer to one request as an object; what is not JSON comes as `{"text": …}`."""
         url = f"{path}?{urlencode(query)}" if query else path
         data = None if body is None else json.dumps(body).encode()
-        headers = {"Accept": "application/json", **({} if data is None else {"Content-Type": "application/json"})}
+        headers = {"Accept": accept, **({} if data is None else {"Content-Type": "application/json"})}
         reused = getattr(self._local, "connection", None) is not None
         try:
             status, content = self._exchange(method, url, data, headers)

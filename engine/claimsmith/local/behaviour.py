@@ -26,8 +26,17 @@ READY_AFTER = "simulated-cloud.claimsmith.io/ready-after"
 NO_SECRET = "simulated-cloud.claimsmith.io/no-secret"
 
 # References that are not for the provider's controller to resolve.
-_FOREIGN = frozenset(
-    "provider providerConfig composite claim class resource aggregate requirement composition composed".split()
+_FOREIGN = (
+    "provider",
+    "providerConfig",
+    "composite",
+    "composition",
+    "composed",
+    "claim",
+    "class",
+    "resource",
+    "requirement",
+    "aggregate",
 )
 _FOREIGN_ENDINGS = ("To", "Secret", "ConfigMap")
 _LOGINS = ("administratorLogin", "masterUsername", "masterAuth.username")

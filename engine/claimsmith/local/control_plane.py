@@ -157,14 +157,14 @@ def _bring_up(
         for name in (parts.ETCD, parts.APISERVER):
             _start(files, name, binaries, begun)
         _wait(files, begun, lambda: _answers(files), what="the API server being ready")
-    client = api.Api.of(files.kubeconfig, manager=install.MANAGER)
-    try:
+    with api.Api.of(files.kubeconfig, manager=install.MANAGER) as client:
         install.ensure_namespaces(client, namespaces)
         if crds:
             report(f"installing {len(crds)} definitions")
         if crds and install.install_crds(files.kubeconfig, crds):
             # Its garbage collector looks for new kinds only now and then, but always when it starts.
             _stop(files, [parts.CONTROLLERS])
+        install.wait_until_discovered(client)
         if not simulate:
             _stop(files, [parts.CLOUD])
         for name in (parts.CONTROLLERS, *((parts.CLOUD,) if simulate else ())):
@@ -178,8 +178,6 @@ def _bring_up(
             lambda: client.get(accounts, "default", namespace="default") is not None,
             what="the controllers being at work",
         )
-    finally:
-        client.close()
 
 
 def _start(files: Files, name: str, binaries: Mapping[str, Path], begun: list[str]) -> None:
@@ -239,27 +237,23 @@ def _answers(files: Files) -> bool:
 
     if any(process.recorded(files.record(name)) is None for name in (parts.ETCD, parts.APISERVER)):
         return False
-    client = api.Api.of(files.kubeconfig, manager="", timeout=5.0)
     try:
-        client.request("GET", "/readyz")
-        return client.get(api.NAMESPACES, "kube-system") is not None
+        with api.Api.of(files.kubeconfig, manager="", timeout=5.0) as client:
+            client.request("GET", "/readyz")
+            return client.get(api.NAMESPACES, "kube-system") is not None
     except (api.ApiError, api.Unreachable):
         return False
-    finally:
-        client.close()
 
 
 def _cluster_uid(files: Files) -> str | None:
     from claimsmith.local import api
 
-    client = api.Api.of(files.kubeconfig, manager="", timeout=5.0)
     try:
-        found = client.get(api.NAMESPACES, "kube-system")
-        return str(found["metadata"]["uid"]) if found else None
+        with api.Api.of(files.kubeconfig, manager="", timeout=5.0) as client:
+            found = client.get(api.NAMESPACES, "kube-system")
+            return str(found["metadata"]["uid"]) if found else None
     except (api.ApiError, api.Unreachable):
         return None
-    finally:
-        client.close()
 
 
 def _part(files: Files, name: str, ports: Mapping[str, int]) -> Part:

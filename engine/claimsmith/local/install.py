@@ -6,6 +6,7 @@ import hashlib
 import json
 import time
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,8 @@ from claimsmith.local import api
 MANAGER = "claimsmith-local"
 _DIGEST = "claimsmith.io/digest"
 _PATIENCE = 60.0
+_NUDGE_AFTER = 1.0
+_AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 
 
 def install_crds(kubeconfig: Path, crds: Iterable[dict[str, Any]]) -> bool:
@@ -24,13 +27,11 @@ def install_crds(kubeconfig: Path, crds: Iterable[dict[str, Any]]) -> bool:
     The garbage collector of a running controller manager looks for new kinds every 30 seconds: until then an
     object of such a kind that is deleted in the foreground stays. `up` starts the controllers after the definitions.
     """
-    client = api.Api.of(kubeconfig, manager=MANAGER)
-    try:
+    with api.Api.of(kubeconfig, manager=MANAGER) as client:
         wanted = [definitions.without_webhook(crd) for crd in definitions.merge_crds(crds)]
         changed = [crd for crd in wanted if _install(client, crd)]
         _wait_until_served(client, changed)
-    finally:
-        client.close()
+        wait_until_discovered(client)
     return bool(changed)
 
 
@@ -93,21 +94,75 @@ def _with_stored_versions(body: dict[str, Any], there: dict[str, Any]) -> dict[s
     return {**body, "spec": {**body["spec"], "versions": [*body["spec"]["versions"], *kept]}}
 
 
+def wait_until_discovered(client: api.Api) -> None:
+    """Wait until the server's list of all kinds, which controllers and tools read, has every definition's kind.
+
+    That list is gathered in the background. Now and then a group is missed when the server starts, and looked at again
+    only after five minutes; a change of its registration makes the server look at once.
+    """
+    deadline = time.monotonic() + _NUDGE_AFTER
+
+    def complete() -> bool:
+        nonlocal deadline
+        lacking = _undiscovered(client)
+        if lacking and time.monotonic() > deadline:
+            deadline = time.monotonic() + _NUDGE_AFTER
+            for group, version in lacking:
+                _register_again(client, f"{version}.{group}")
+        return not lacking
+
+    until(complete, what="discovery of all definitions")
+
+
+def _undiscovered(client: api.Api) -> set[tuple[str, str]]:
+    """Group and version of the kinds that are established but not in the list of all kinds."""
+    listed = {
+        (group["metadata"]["name"], version["version"], resource["resource"])
+        for group in client.request("GET", "/apis", accept=_AGGREGATED)["items"]
+        for version in group["versions"]
+        for resource in version.get("resources") or ()
+    }
+    defined = {
+        (crd["spec"]["group"], version["name"], crd["spec"]["names"]["plural"])
+        for crd in client.list(api.CRDS)[0]
+        for version in crd["spec"]["versions"]
+        if version["served"] and _established(crd)
+    }
+    return {(group, version) for group, version, _ in defined - listed}
+
+
+def _register_again(client: api.Api, name: str) -> None:
+    """Touch the registration of a group's version."""
+    services = api.Resource("apiregistration.k8s.io", "v1", "apiservices", namespaced=False)
+    found = client.get(services, name)
+    if found is None:
+        return
+    found["metadata"].setdefault("annotations", {})["claimsmith.io/touched"] = str(time.time_ns())
+    try:
+        client.replace(services, found)
+    except api.ApiError as error:
+        if error.code not in (404, 409):
+            raise
+
+
 def _wait_until_served(client: api.Api, crds: Iterable[dict[str, Any]]) -> None:
     for crd in crds:
         spec = crd["spec"]
         for version in (v["name"] for v in spec["versions"] if v["served"]):
             resource = api.Resource(spec["group"], version, spec["names"]["plural"], spec["scope"] == "Namespaced")
-            until(lambda r=resource: _serves(client, r), what=f"serving {resource.path()}")  # type: ignore[misc]  # loop variable bound now
+            until(partial(_serves, client, resource), what=f"serving {resource.path()}")
 
 
 def _serves(client: api.Api, resource: api.Resource) -> bool:
     try:
         found = client.get(api.CRDS, f"{resource.plural}.{resource.group}") or {}
-        conditions = {c["type"]: c["status"] for c in found.get("status", {}).get("conditions") or ()}
-        listed = client.request("GET", f"/apis/{resource.group}/{resource.version}").get("resources", ())
         # The first requests for a new kind may be told to come back later.
         client.request("GET", resource.path(), limit="1")
     except api.ApiError:
         return False
-    return conditions.get("Established") == "True" and any(r["name"] == resource.plural for r in listed)
+    return _established(found)
+
+
+def _established(crd: dict[str, Any]) -> bool:
+    conditions = crd.get("status", {}).get("conditions") or ()
+    return any(c["type"] == "Established" and c["status"] == "True" for c in conditions)

@@ -8,20 +8,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from pydantic import ValidationError
+from pydantic import ValidationError, WrapValidator
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from claimsmith import errors
 from claimsmith.models.base import Model
 
 
-def choice(what: str, default: str | None, **kinds: type[Model]) -> Callable[[Any], Any]:
-    """A parser of a thing that has several types, for use as a PlainValidator. No default: the type must be told.
+def choice(what: str, default: str | None, **kinds: type[Model]) -> WrapValidator:
+    """The annotation of a union of models that have a `type`. Without a default, the type must be told.
 
     Nulls count as left out. Fields that belong to another type are passed over; fields of no type are refused.
     """
 
-    def parse(data: Any) -> Any:
+    def parse(data: Any, _: object) -> Any:
         if isinstance(data, tuple(kinds.values())):
             return data
         if not isinstance(data, Mapping):
@@ -32,7 +32,7 @@ def choice(what: str, default: str | None, **kinds: type[Model]) -> Callable[[An
         kept = {k: v for k, v in data.items() if k not in others and not (k in own and v is None)}
         return kinds[kind].model_validate({**kept, "type": kind})
 
-    return parse
+    return WrapValidator(parse)
 
 
 def known_word(what: str, *words: str) -> Callable[[Any], Any]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sized
 from typing import Annotated, Any, Literal, TypeVar, get_args
 
-from pydantic import AfterValidator, BeforeValidator, Field, PlainValidator
+from pydantic import AfterValidator, BeforeValidator, Field, TypeAdapter
 
 from claimsmith import regexp
 from claimsmith.models.base import JSON, Model
@@ -67,7 +67,7 @@ class MathClampMax(Model):
 
 
 _math = choice("math transform", "Multiply", Multiply=MathMultiply, ClampMin=MathClampMin, ClampMax=MathClampMax)
-Math = Annotated[MathMultiply | MathClampMin | MathClampMax, PlainValidator(_math)]
+Math = Annotated[MathMultiply | MathClampMin | MathClampMax, _math]
 
 
 class LiteralPattern(Model):
@@ -87,7 +87,7 @@ class RegexpPattern(Model):
 
 
 _match_pattern = choice("match pattern", "literal", literal=LiteralPattern, regexp=RegexpPattern)
-MatchPattern = Annotated[LiteralPattern | RegexpPattern, PlainValidator(_match_pattern)]
+MatchPattern = Annotated[LiteralPattern | RegexpPattern, _match_pattern]
 
 
 FallbackTo = Annotated[Literal["Value", "Input"], BeforeValidator(known_word("fallbackTo", "Value", "Input"))]
@@ -188,7 +188,7 @@ _string = choice(
 )
 String = Annotated[
     StringFormat | StringConvert | StringTrimPrefix | StringTrimSuffix | StringRegexp | StringJoin | StringReplace,
-    PlainValidator(_string),
+    _string,
 ]
 
 
@@ -247,12 +247,12 @@ _transform = choice(
     string=StringTransform,
     convert=ConvertTransform,
 )
-Transform = Annotated[
-    MapTransform | MatchTransform | MathTransform | StringTransform | ConvertTransform, PlainValidator(_transform)
-]
+Transform = Annotated[MapTransform | MatchTransform | MathTransform | StringTransform | ConvertTransform, _transform]
+
+
+_ADAPTER: TypeAdapter[Transform] = TypeAdapter(Transform)
 
 
 def parse_transform(data: Mapping[str, Any]) -> Transform:
     """The transform that the data describes, or a pydantic ValidationError whose locations are paths into the data."""
-    transform: Transform = _transform(data)
-    return transform
+    return _ADAPTER.validate_python(data)

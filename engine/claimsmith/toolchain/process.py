@@ -70,7 +70,7 @@ def run(
 
 @contextmanager
 def handling(handler: Callable[[int, object], None], numbers: Sequence[signal.Signals]) -> Iterator[None]:
-    """Handle signals otherwise for a while; those that are ignored stay ignored (nohup), and only the main thread can."""
+    """Handle signals otherwise for a while. Ignored ones stay ignored (nohup); only the main thread can do it."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

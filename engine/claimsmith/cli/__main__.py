@@ -1,0 +1,5 @@
+"""`python -m claimsmith.cli` is `claimsmith`."""
+
+from claimsmith.cli import main
+
+main()

@@ -1,0 +1,31 @@
+"""What tests share: golden files that can be rewritten, and the repository's own root."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--update-golden", action="store_true", help="rewrite the expected files of golden cases")
+
+
+@pytest.fixture
+def root() -> Path:
+    return ROOT
+
+
+@pytest.fixture
+def golden(request: pytest.FixtureRequest):
+    """Compare a text with a file beside the case, or rewrite that file."""
+
+    def check(path: Path, text: str) -> None:
+        if request.config.getoption("--update-golden"):
+            path.write_text(text, encoding="utf-8")
+        assert path.is_file(), f"{path} is missing: run pytest --update-golden and read the diff"
+        assert text == path.read_text(encoding="utf-8")
+
+    return check

@@ -1,0 +1,42 @@
+"""One control plane for each test process, one project for each test."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from claimsmith import local, toolchain
+from tests.e2e.rig import Rig
+
+
+@pytest.fixture(scope="session")
+def control_plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[local.Status]:
+    toolchain.require(*toolchain.NAMES)
+    with local.running(tmp_path_factory.mktemp("control-plane")) as status:
+        yield status
+
+
+@pytest.fixture
+def new_rig(control_plane: local.Status, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Callable[..., Rig]]:
+    """Makes projects whose names, and so whose objects in the shared cluster, are this test's own."""
+    made: list[Rig] = []
+
+    def make() -> Rig:
+        digest = hashlib.sha256(f"{request.node.nodeid}{len(made)}".encode()).hexdigest()[:8]
+        rig = Rig(tmp_path / f"project-{len(made)}", Path(control_plane.kubeconfig), f"p{digest}")
+        made.append(rig)
+        return rig
+
+    yield make
+    for rig in made:
+        for stack in sorted(p.name.split(".")[1] for p in (rig.root / "stacks").glob("Pulumi.*.yaml")):
+            rig.pulumi("destroy", "--stack", stack, "--yes", "--skip-preview")
+        rig.close()
+
+
+@pytest.fixture
+def rig(new_rig: Callable[..., Rig]) -> Rig:
+    return new_rig()

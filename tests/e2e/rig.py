@@ -1,0 +1,179 @@
+"""A claimsmith project in a temporary folder, run by the real engine against a real API server."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import subprocess
+import sys
+import time
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import yaml
+from lightkube import Client
+from lightkube.config.kubeconfig import KubeConfig
+from lightkube.core.exceptions import ApiError
+from lightkube.generic_resource import create_global_resource
+from lightkube.models.meta_v1 import ObjectMeta
+from lightkube.resources.core_v1 import Namespace, Secret
+
+from claimsmith import workspace
+from claimsmith.crds import plural_of
+from claimsmith.local import install_crds
+from claimsmith.project import Project, crds_needed
+
+RESOURCE_GROUP = ("azure.crossplane.io", "v1alpha3", "ResourceGroup")
+SERVER = ("database.azure.crossplane.io", "v1beta1", "MySQLServer")
+RULE = ("database.azure.crossplane.io", "v1alpha3", "MySQLServerVirtualNetworkRule")
+
+
+@dataclass(frozen=True)
+class Ran:
+    """What a command printed, and how it ended."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def text(self) -> str:
+        return self.out + self.err
+
+
+@dataclass
+class Rig:
+    """One project, its stacks, and the cluster they are deployed to."""
+
+    root: Path
+    kubeconfig: Path
+    name: str
+    said: list[str] = field(default_factory=list)
+    """Everything that any command printed, to be searched for secrets."""
+
+    def __post_init__(self) -> None:
+        pulumi_yaml = {
+            "name": self.name,
+            "runtime": "python",
+            "main": "stacks",
+            "stackConfigDir": "stacks",
+            "backend": {"url": "file://./.claimsmith/state"},
+        }
+        self.write("Pulumi.yaml", yaml.safe_dump(pulumi_yaml))
+        self.write("stacks/__main__.py", "from claimsmith.edge import program\n\nprogram.run()\n")
+
+    def write(self, path: str, content: Any) -> None:
+        """Write a file of the project: a text, or documents as YAML."""
+        target = self.root / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        documents = content if isinstance(content, list) else [content]
+        target.write_text(content if isinstance(content, str) else yaml.safe_dump_all(documents, sort_keys=False))
+
+    def remove(self, path: str) -> None:
+        (self.root / path).unlink()
+
+    def prepare(self, *stacks: str) -> None:
+        """Generate components, bind claims, install the CRDs, make the stacks."""
+        self.ok(self.claimsmith("generate"))
+        install_crds(self.kubeconfig, crds_needed(self.root))
+        for stack in stacks:
+            self.write(f"stacks/Pulumi.{stack}.yaml", {"config": {"claimsmith:kubeconfig": str(self.kubeconfig)}})
+            self.ok(self.claimsmith("bind", stack))
+            self.ok(self.pulumi("stack", "init", stack))
+
+    def claimsmith(self, *arguments: str) -> Ran:
+        return self._run([sys.executable, "-m", "claimsmith.cli", *arguments], dict(os.environ))
+
+    def pulumi(self, *arguments: str, env: dict[str, str] | None = None) -> Ran:
+        environment = workspace.environment(Project(self.root)) | (env or {})
+        return self._run(["pulumi", *arguments, "--non-interactive"], environment)
+
+    def up(self, stack: str, *arguments: str) -> Ran:
+        return self.pulumi("up", "--stack", stack, "--yes", "--skip-preview", *arguments)
+
+    def destroy(self, stack: str) -> Ran:
+        return self.pulumi("destroy", "--stack", stack, "--yes", "--skip-preview")
+
+    def steps(self, stack: str) -> dict[str, dict[str, Any]]:
+        """What a preview would do: for each resource that changes, the operation and the fields."""
+        ran = self.ok(self.pulumi("preview", "--stack", stack, "--json"))
+        steps = {s["urn"].split("::")[-1]: s for s in json.loads(ran.out)["steps"] if s["op"] != "same"}
+        return {n: {"op": s["op"], "fields": sorted(s.get("detailedDiff") or {})} for n, s in steps.items()}
+
+    def ok(self, ran: Ran) -> Ran:
+        assert ran.code == 0, ran.text
+        return ran
+
+    def _run(self, command: list[str], environment: dict[str, str]) -> Ran:
+        done = subprocess.run(command, cwd=self.root, env=environment, capture_output=True, text=True, timeout=300)
+        ran = Ran(done.returncode, done.stdout, done.stderr)
+        self.said.append(ran.text)
+        return ran
+
+    # the live cluster
+
+    @cached_property
+    def client(self) -> Client:
+        config = KubeConfig.from_dict(yaml.safe_load(self.kubeconfig.read_text())).get()
+        return Client(config=config, trust_env=False)
+
+    def close(self) -> None:
+        self.client._client._client.close()  # lightkube has no way of its own to close its connections
+
+    def live(self, kind: tuple[str, str, str], *, claim: str = "", namespace: str = "") -> list[dict[str, Any]]:
+        """The live objects of a kind, those of one claim where it is named, by name."""
+        group, version, name = kind
+        labels = {"resourceclaim.crossplane.io/name": claim} if claim else {}
+        labels |= {"resourceclaim.crossplane.io/namespace": namespace} if namespace else {}
+        resource = create_global_resource(group, version, name, plural_of(name))
+        return sorted((o.to_dict() for o in self.client.list(resource, labels=labels or None)), key=lambda o: o["metadata"]["name"])
+
+    def one(self, kind: tuple[str, str, str], **which: str) -> dict[str, Any]:
+        (found,) = self.live(kind, **which)
+        return found
+
+    def patch(self, kind: tuple[str, str, str], name: str, change: dict[str, Any]) -> None:
+        group, version, word = kind
+        self.client.patch(create_global_resource(group, version, word, plural_of(word)), name, change)
+
+    def namespace(self, name: str) -> None:
+        try:
+            self.client.create(Namespace(metadata=ObjectMeta(name=name)))
+        except ApiError as error:
+            assert error.status.code == 409, error
+
+    def secret(self, namespace: str, name: str) -> Secret | None:
+        try:
+            return self.client.get(Secret, name, namespace=namespace)
+        except ApiError as error:
+            assert error.status.code == 404, error
+            return None
+
+    def secret_values(self, namespace: str, name: str) -> dict[str, str]:
+        found = self.secret(namespace, name)
+        assert found is not None, f"no Secret {namespace}/{name}"
+        return {k: base64.b64decode(v).decode() for k, v in (found.data or {}).items()}
+
+    def set_secret(self, namespace: str, name: str, values: dict[str, str]) -> None:
+        data = {k: base64.b64encode(v.encode()).decode() for k, v in values.items()}
+        self.client.patch(Secret, name, {"data": data}, namespace=namespace)
+
+    def delete_secret(self, namespace: str, name: str) -> None:
+        self.client.delete(Secret, name, namespace=namespace)
+
+
+def eventually(check: Any, *, within: float = 20.0) -> Any:
+    """The first true result of a check; fails where there is none in time."""
+    end = time.monotonic() + within
+    while True:
+        result = check()
+        if result or time.monotonic() > end:
+            assert result, f"not so within {within} s"
+            return result
+        time.sleep(0.1)
+
+
+__all__ = ["RESOURCE_GROUP", "RULE", "SERVER", "Ran", "Rig", "eventually"]
