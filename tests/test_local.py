@@ -22,9 +22,11 @@ import yaml
 
 from claimsmith import crds, local, toolchain
 from claimsmith.errors import ControlPlaneError
-from claimsmith.local import api, behaviour, certificates, control_plane, parts, process
+from claimsmith.local import api, behaviour, certificates, control_plane, install, parts, process
+from claimsmith.local.agenda import Agenda
 from claimsmith.local.behaviour import Target
 from claimsmith.local.files import Files
+from claimsmith.local.follow import Follower
 from claimsmith.local.profiles import Profile, load
 
 AZURE = "database.azure.crossplane.io"
@@ -100,7 +102,7 @@ def test_references(spec: dict[str, Any], want: dict[str, Any]) -> None:
 
 
 def test_required_reference_is_waited_for_an_optional_one_is_not() -> None:
-    spec = {"aRef": {"name": "x"}, "bRef": {"name": "y", "policy": {"resolution": "Optional"}}}
+    spec: Any = {"aRef": {"name": "x"}, "bRef": {"name": "y", "policy": {"resolution": "Optional"}}}
     _, missing, unresolved = behaviour.desired(thing(**spec), Profile(), known(), OPEN)
     assert missing == ["a refers to 'x', which is not there yet"]
     assert unresolved
@@ -405,6 +407,74 @@ def test_program_that_cannot_be_started_is_told(tmp_path: Path, monkeypatch: pyt
         local.up(tmp_path)
 
 
+class Script:
+    """An API server that tells a story: each list and each watch in turn; then nothing more happens."""
+
+    def __init__(self, *acts: Any) -> None:
+        self.acts = list(acts)
+        self.over = threading.Event()
+
+    def _next(self) -> Any:
+        if not self.acts:
+            self.over.set()
+            time.sleep(60)
+        return self.acts.pop(0)
+
+    def list(self, _resource: Any) -> Any:
+        return self._next()
+
+    def watch(self, _resource: Any, _version: str) -> Iterator[Any]:
+        for event in self._next():
+            if isinstance(event, Exception):
+                raise event
+            yield event
+
+
+def numbered(name: str, version: int) -> Any:
+    return {"metadata": {"name": name, "resourceVersion": str(version)}}
+
+
+def test_follower_outlives_what_happens_to_watches() -> None:
+    story = Script(
+        ([numbered("a", 1), numbered("b", 2)], "2"),
+        [("MODIFIED", numbered("a", 3)), ("BOOKMARK", numbered("", 4))],
+        [api.ApiError(410, "Expired", "too old")],
+        ([numbered("a", 5)], "5"),
+        [api.Unreachable("gone")],
+        ([numbered("a", 5)], "5"),
+        [("ADDED", numbered("c", 6)), ("DELETED", numbered("c", 7))],
+    )
+    told: list[str] = []
+    Follower(
+        story,  # type: ignore[arg-type]  # plays the client's part
+        MYSQLS,
+        seen=lambda item: told.append(f"{item['metadata']['name']}{item['metadata']['resourceVersion']}"),
+        gone=lambda item: told.append(f"-{item['metadata']['name']}"),
+    ).start()
+    assert story.over.wait(10)
+    assert told == ["a1", "b2", "a3", "-b", "a5", "a5", "c6", "-c"]
+
+
+def test_agenda_looks_at_each_key_once_and_again_when_told() -> None:
+    told: list[tuple[str, float]] = []
+    done = threading.Event()
+
+    def handle(key: str) -> float | None:
+        told.append((key, time.monotonic()))
+        if len(told) == 4:
+            done.set()
+        return 0.1 if key == "again" and len(told) < 4 else None
+
+    agenda: Agenda[str] = Agenda(handle, workers=1)
+    agenda.add("later", 0.05)
+    agenda.add("again")
+    agenda.add("again", 5)
+    agenda.add("again")
+    agenda.start()
+    assert done.wait(10)
+    assert [key for key, _ in told] == ["again", "later", "again", "again"]
+
+
 # On real servers
 
 MYSQLS = api.Resource(AZURE, "v1beta1", "mysqlservers", namespaced=False)
@@ -649,6 +719,23 @@ def test_kind_that_comes_later_is_looked_after(client: api.Api, plane: local.Sta
 
 
 @pytest.mark.e2e
+def test_definition_that_discovery_missed_is_touched(
+    client: api.Api, plane: local.Status, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    look = install._undiscovered
+    missed = [crd for crd in client.list(api.CRDS)[0] if crd["spec"]["names"]["kind"] == "VPC"]
+
+    def look_badly(client: api.Api) -> Any:
+        found = client.get(api.CRDS, "vpcs.network.aws.crossplane.io") or {}
+        return look(client) if install._TOUCHED in found["metadata"]["annotations"] else missed
+
+    monkeypatch.setattr(install, "_undiscovered", look_badly)
+    monkeypatch.setattr(install, "_TOUCH_AFTER", 0.1)
+    install.wait_until_discovered(client)
+    assert not local.install_crds(plane.kubeconfig, DEFINITIONS)
+
+
+@pytest.mark.e2e
 def test_refused_definition_is_told(plane: local.Status) -> None:
     turned = managed("azure.crossplane.io/v1alpha3", "ResourceGroup", namespaced=True)
     with pytest.raises(ControlPlaneError, match=r"resourcegroups\.azure\.crossplane\.io"):
@@ -698,6 +785,24 @@ def test_half_of_it_is_repaired(tmp_path: Path) -> None:
         without = local.up(tmp_path, simulate=False)
         assert without.running
         assert parts.CLOUD not in [part.name for part in without.parts]
+
+
+@pytest.mark.e2e
+def test_simulated_cloud_outlives_the_api_server(tmp_path: Path) -> None:
+    files = Files(tmp_path)
+    with local.running(tmp_path, crds=DEFINITIONS) as first, api.Api.of(first.kubeconfig, manager="test") as client:
+        found = process.recorded(files.record(parts.APISERVER))
+        assert found is not None
+        process.stop(found, grace=0)
+        client.close()
+        time.sleep(1)
+        argv = parts.argv(parts.APISERVER, files, toolchain.require(*parts.SERVERS))
+        env = parts.environment()
+        process.spawn(argv, record=files.record(parts.APISERVER), log=files.log(parts.APISERVER), env=env)
+        eventually(lambda: local.status(tmp_path).running)
+        made(client, MYSQLS, server("after"))
+        ready(client, MYSQLS, "after")
+        assert local.status(tmp_path).parts[-1] == first.parts[-1]
 
 
 @pytest.mark.e2e

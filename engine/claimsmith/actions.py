@@ -13,7 +13,7 @@ from claimsmith import generate as generator
 from claimsmith import render as renderer
 from claimsmith.errors import BindingError, GenerateError, LoadError, Problem, nearest
 from claimsmith.models.klass import Class
-from claimsmith.models.objects import ClaimKey
+from claimsmith.models.objects import ClaimKey, ClassKey
 from claimsmith.plan import Plan
 from claimsmith.project import Project, write_atomically
 
@@ -22,8 +22,8 @@ from claimsmith.project import Project, write_atomically
 class BindRow:
     """One claim after `bind`."""
 
-    claim: str
-    klass: str
+    claim: ClaimKey
+    klass: ClassKey
     reason: str
     change: str
 
@@ -39,7 +39,7 @@ class BindResult:
 
     def to_dict(self) -> dict[str, Any]:
         """The result for a machine to read."""
-        rows = [{"claim": r.claim, "class": r.klass, "reason": r.reason, "change": r.change} for r in self.rows]
+        rows = [{"claim": str(r.claim), "class": str(r.klass), "reason": r.reason, "change": r.change} for r in self.rows]
         unbound = [p.to_dict() for p in (*self.warnings, *self.errors)]
         return {"bindings": rows, "changed": self.changed, "unbound": unbound}
 
@@ -51,8 +51,8 @@ def bind(project: Project, stack: str, *, rebind: Sequence[str] = (), check: boo
     bound, unbound = project.bind(stack, rebind=frozenset(_claim_key(text, project, stack) for text in rebind))
     records = binding.to_records(bound, before)
     known = {r.claim: r for r in before}
-    rows = [BindRow(str(r.claim), str(r.klass), r.reason, _change(known.get(r.claim), r)) for r in records]
-    gone = [BindRow(str(c), str(r.klass), r.reason, "removed") for c, r in known.items() if c not in {x.claim for x in records}]
+    rows = [BindRow(r.claim, r.klass, r.reason, _change(known.get(r.claim), r)) for r in records]
+    gone = [BindRow(c, r.klass, r.reason, "removed") for c, r in known.items() if c not in {x.claim for x in records}]
     path = project.bindings_path(stack)
     text = bindings_file.write(records, stack=stack)
     changed = not path.exists() or path.read_text(encoding="utf-8") != text
@@ -115,16 +115,23 @@ def format_source(source: str) -> str:
 class ClaimStatus:
     """A deployed claim."""
 
-    claim: str
-    klass: str
-    phase: str
-    children: str
-    secret: str
+    claim: ClaimKey
     details: dict[str, Any]
+
+    @property
+    def children(self) -> list[tuple[str, str]]:
+        """Kind and name of each child."""
+        return [(r["kind"], r["name"]) for r in self.details["resources"]]
+
+    @property
+    def secret(self) -> str:
+        """The connection Secret's place and keys, in short."""
+        secret = self.details.get("connectionSecret")
+        return f"{secret['namespace']}/{secret['name']}: {', '.join(secret['keys'])}" if secret else "none asked for"
 
     def to_dict(self) -> dict[str, Any]:
         """The claim for a machine to read."""
-        return {"claim": self.claim, **self.details}
+        return {"claim": str(self.claim), **self.details}
 
 
 def status(project: Project, stack: str) -> list[ClaimStatus]:
@@ -133,14 +140,7 @@ def status(project: Project, stack: str) -> list[ClaimStatus]:
 
     project.check_stack(stack)
     claims = workspace.stack_outputs(project, stack).get("claims") or {}
-    return [_claim_status(name, details) for name, details in sorted(claims.items())]
-
-
-def _claim_status(name: str, details: dict[str, Any]) -> ClaimStatus:
-    children = ", ".join(f"{r['kind']} {r['name']}" for r in details["resources"])
-    secret = details.get("connectionSecret")
-    shown = f"{secret['namespace']}/{secret['name']}: {', '.join(secret['keys'])}" if secret else "none asked for"
-    return ClaimStatus(name, details["class"], details["phase"], children, shown, details)
+    return [ClaimStatus(ClaimKey.parse(name), details) for name, details in sorted(claims.items())]
 
 
 def _change(old: binding.Record | None, new: binding.Record) -> str:

@@ -1,4 +1,4 @@
-"""Reading a cluster: who owns an object, what a connection Secret holds. It never writes.
+"""Reading a cluster: who owns an object, what a connection Secret holds, what is there already. It never writes.
 
 Used before the engine runs, to refuse what is not ours, and while it runs, to gather connection
 details. The kubeconfig is the one that the engine's Kubernetes provider gets.
@@ -11,13 +11,14 @@ from typing import Any
 
 import httpx2 as httpx
 import yaml
-from lightkube import Client
+from lightkube.config import client_adapter
 from lightkube.config.kubeconfig import KubeConfig
-from lightkube.core.exceptions import ApiError, ConfigError
-from lightkube.resources.core_v1 import Namespace, Secret
+from lightkube.core.exceptions import ConfigError
 
 from claimsmith.compose.identity import OWNER
 from claimsmith.errors import ControlPlaneError, Problem
+
+Object = dict[str, Any]
 
 
 class Cluster:
@@ -26,41 +27,75 @@ class Cluster:
     def __init__(self, kubeconfig: str, context: str | None = None) -> None:
         self.kubeconfig = kubeconfig
         self.context = context
-
-    @cached_property
-    def _client(self) -> Any:
-        try:
-            config = KubeConfig.from_dict(yaml.safe_load(self.kubeconfig)).get(self.context)
-            return Client(config=config, trust_env=False)
-        except (ConfigError, yaml.YAMLError, KeyError, TypeError, AttributeError) as error:
-            raise ControlPlaneError(Problem(f"the kubeconfig cannot be read: {error}", fix="check it with: kubectl config view")) from error
+        self._plurals: dict[str, dict[str, str]] = {}
 
     def identity(self) -> str:
         """The cluster's identity: the uid of its kube-system namespace, whatever its address."""
-        found = self._get(Namespace, "kube-system", None)
+        found = self._get("/api/v1/namespaces/kube-system")
         if found is None:
             raise ControlPlaneError(Problem("the cluster has no kube-system namespace", fix="check the kubeconfig"))
-        return str(found.metadata.uid)
+        return str(found["metadata"]["uid"])
+
+    def secret(self, namespace: str, name: str) -> Object | None:
+        """A Secret, None where there is none."""
+        return self._get(f"/api/v1/namespaces/{namespace}/secrets/{name}")
 
     def secret_data(self, namespace: str, name: str) -> dict[str, str] | None:
         """The keys and encoded values of a Secret, None where there is none."""
-        found = self._get(Secret, name, namespace)
-        return None if found is None else dict(found.data or {})
+        found = self.secret(namespace, name)
+        return None if found is None else dict(found.get("data") or {})
 
-    def secret_owner(self, namespace: str, name: str) -> tuple[bool, str | None]:
-        """Whether a Secret is there, and whose it is, as its owner annotation says."""
-        found = self._get(Secret, name, namespace)
-        if found is None:
-            return False, None
-        return True, (found.metadata.annotations or {}).get(OWNER)
+    def read(self, api_version: str, kind: str, name: str, namespace: str | None = None) -> Object | None:
+        """An object of any kind; None where there is none, or where the cluster does not know the kind."""
+        root = f"/apis/{api_version}" if "/" in api_version else f"/api/{api_version}"
+        plural = self._plural(root, kind)
+        if plural is None:
+            return None
+        within = f"/namespaces/{namespace}" if namespace else ""
+        return self._get(f"{root}{within}/{plural}/{name}")
 
-    def _get(self, kind: Any, name: str, namespace: str | None) -> Any:
+    def close(self) -> None:
+        """End the connections."""
+        self._http.close()
+
+    @cached_property
+    def _http(self) -> httpx.Client:
         try:
-            return self._client.get(kind, name, namespace=namespace)
-        except ApiError as error:
-            if error.status.code == 404:
-                return None
-            what = f"the cluster refused to read {kind.__name__} {namespace or ''}/{name}: {error.status.message}"
-            raise ControlPlaneError(Problem(what, fix="check the rights of the kubeconfig's user")) from error
-        except httpx.HTTPError as error:
-            raise ControlPlaneError(Problem(f"the cluster cannot be reached: {error}", fix="is it running? for the local one: claimsmith local up")) from error
+            config = KubeConfig.from_dict(yaml.safe_load(self.kubeconfig)).get(self.context)
+            return client_adapter.Client(config, client_adapter.ConnectionParams(trust_env=False))
+        except (ConfigError, yaml.YAMLError, KeyError, TypeError, AttributeError, AssertionError) as error:
+            what = f"the kubeconfig cannot be read: {error}"
+            raise ControlPlaneError(Problem(what, fix="check it with: kubectl config view")) from error
+
+    def _plural(self, root: str, kind: str) -> str | None:
+        if root not in self._plurals:
+            found = self._get(root) or {}
+            self._plurals[root] = {r["kind"]: r["name"] for r in found.get("resources", []) if "/" not in r["name"]}
+        return self._plurals[root].get(kind)
+
+    def _get(self, path: str) -> Object | None:
+        try:
+            answer = self._http.get(path)
+        except (httpx.HTTPError, ConfigError) as error:
+            fix = "is it running? for the local one: claimsmith local up"
+            raise ControlPlaneError(Problem(f"the cluster cannot be reached: {error}", fix=fix)) from error
+        if answer.status_code == 404:
+            return None
+        if answer.is_error:
+            what = f"the cluster refused to show {path}: {_message(answer)}"
+            raise ControlPlaneError(Problem(what, fix="check the rights of the kubeconfig's user"))
+        found: Object = answer.json()
+        return found
+
+
+def owner_of(found: Object) -> str | None:
+    """Whose an object is, as its owner annotation says."""
+    owner = (found["metadata"].get("annotations") or {}).get(OWNER)
+    return None if owner is None else str(owner)
+
+
+def _message(answer: httpx.Response) -> str:
+    try:
+        return str(answer.json()["message"])
+    except (ValueError, KeyError, TypeError):
+        return f"{answer.status_code} {answer.reason_phrase}"

@@ -110,6 +110,12 @@ def is_permissive(crd: Crd) -> bool:
     return bool(crd["metadata"].get("annotations", {}).get(PERMISSIVE) == "true")
 
 
+def is_established(crd: Crd) -> bool:
+    """Whether a definition that was read from a cluster is in force there."""
+    conditions = crd.get("status", {}).get("conditions") or ()
+    return any(c["type"] == "Established" and c["status"] == "True" for c in conditions)
+
+
 def version_rank(name: str) -> tuple[int, int, int, str]:
     """A key that puts API versions in Kubernetes' order, the most stable last."""
     match = _VERSION.fullmatch(name)

@@ -215,14 +215,17 @@ def test_source_secret_that_never_came_makes_no_secret(rig: Rig) -> None:
     annotations = silent["spec"]["resources"][1]["base"]["metadata"]["annotations"]
     annotations["simulated-cloud.claimsmith.io/no-secret"] = "true"
     rig.write("components/silent/class.yaml", silent)
+    rig.write("components/good/class.yaml", private_mysql("good"))
     rig.write("stacks/dev/claims/sql.yaml", claim(namespace))
+    rig.write("stacks/dev/claims/well.yaml", claim(namespace, name="well", klass="good"))
     rig.prepare("dev")
-    ran = rig.up("dev")
+    ran = rig.up("dev", "--continue-on-error")
     assert ran.code != 0
     assert "is missing" in ran.text
     assert "Traceback" not in ran.text
     assert rig.secret(namespace, "sql") is None
     assert len(kept(rig, namespace)) == 3
+    assert rig.secret_values(namespace, "well").keys() == KEYS
 
 
 def test_a_secret_of_somebody_else_is_refused(rig: Rig) -> None:

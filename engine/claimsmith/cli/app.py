@@ -96,7 +96,7 @@ def bind(
     if output == Format.json:
         console.print_json(result.to_dict())
     else:
-        rows = [(r.claim, r.klass, r.reason, r.change) for r in result.rows]
+        rows = [(r.claim.short, r.klass.name, r.reason, r.change) for r in result.rows]
         console.print_table(("CLAIM", "CLASS", "REASON", "CHANGE"), rows)
     console.print_problems(result.warnings, label="warning")
     console.print_problems(result.errors)
@@ -156,8 +156,11 @@ def status(stack: Stack, output: Output = Format.text) -> None:
     if output == Format.json:
         console.print_json([c.to_dict() for c in claims])
     else:
-        rows = [(c.claim, c.klass, c.phase, c.children, c.secret) for c in claims]
-        console.print_table(("CLAIM", "CLASS", "PHASE", "CHILDREN", "CONNECTION SECRET"), rows)
+        rows: list[tuple[str, ...]] = []
+        for c in claims:
+            rows.append((c.claim.short, c.details["class"].rpartition("/")[2], c.details["phase"], c.secret))
+            rows += [(f"  {kind}", name, "", "") for kind, name in c.children]
+        console.print_table(("CLAIM AND CHILDREN", "CLASS OR NAME", "PHASE", "CONNECTION SECRET"), rows)
 
 
 @app.command()

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from claimsmith import fieldpath
 from claimsmith.compose.identity import CONTROLLER_OWNED, EXTERNAL_NAME, TIMEOUT
-from claimsmith.errors import ComposeError, Problem
+from claimsmith.errors import ComposeError, FieldPathError, Problem
+from claimsmith.values import copied
 
 DEFAULT_TIMEOUT = "30m"
 _RECLAIM = {"Delete": False, "Retain": True, "Release": True}
@@ -42,3 +44,21 @@ def options_of(document: Mapping[str, Any]) -> Options:
     owned = [p.strip() for p in str(annotations.get(CONTROLLER_OWNED, "")).split(",") if p.strip()]
     external = f'metadata.annotations["{EXTERNAL_NAME}"]'
     return Options(retain=_RECLAIM[policy], ignore_changes=(external, *owned), timeout=timeout)
+
+
+def has(document: Mapping[str, Any], path: str) -> bool:
+    """Whether the document says something at a path."""
+    try:
+        fieldpath.get(document, path)
+    except FieldPathError:
+        return False
+    return True
+
+
+def with_live_values(document: Mapping[str, Any], live: Mapping[str, Any], paths: Iterable[str]) -> dict[str, Any]:
+    """The document with what the live object holds at each of the paths."""
+    changed: dict[str, Any] = copied(dict(document))
+    for path in paths:
+        if has(live, path):
+            fieldpath.put(changed, path, fieldpath.get(live, path))
+    return changed

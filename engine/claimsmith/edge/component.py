@@ -10,7 +10,7 @@ import pulumi
 
 from claimsmith import binding, connection, reference
 from claimsmith.compose.identity import EXTERNAL_NAME, OWNER, Identity, dress
-from claimsmith.compose.options import Options, options_of
+from claimsmith.compose.options import Options, has, options_of, with_live_values
 from claimsmith.connection import Connection
 from claimsmith.edge import secrets
 from claimsmith.edge.deployment import Deployment
@@ -102,6 +102,7 @@ class Composite(pulumi.ComponentResource):
         document = {"apiVersion": api_version, "kind": kind, **{k: v for k, v in pruned(fields).items()}}
         dressed = dress(document, template, self.claim)
         options = options_of(dressed)
+        dressed = self._as_controllers_left_it(dressed, options)
         aliases = [pulumi.Alias(name=f"{self._name}/{previous_name}")] if previous_name else []
         opts = pulumi.ResourceOptions.merge(
             resource_options(options, parent=self, provider=self._deployment.provider),
@@ -113,6 +114,16 @@ class Composite(pulumi.ComponentResource):
         target = Target(f"{self._address}/{template}", GroupKind.of(document), labels, self.claim.uid)
         self._deployment.add(target, child)
         return child
+
+    def _as_controllers_left_it(self, document: dict[str, Any], options: Options) -> dict[str, Any]:
+        """The document with the live values of fields that its controller owns.
+
+        An object that outlived its claim is taken up again by creating it: were our own values sent then,
+        the cluster would refuse them as the controller's.
+        """
+        paths = [p for p in options.ignore_changes if has(document, p)]
+        live = self._deployment.live(document) if paths else None
+        return with_live_values(document, live, paths) if live else document
 
     def select(self, template: str, kind: str, labels: Mapping[str, str]) -> pulumi.Output[str]:
         """The name of a resource of this stack, whoever made it, that has these labels."""

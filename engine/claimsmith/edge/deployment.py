@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import pulumi
@@ -64,6 +64,15 @@ class Deployment:
     def resource(self, address: str) -> Managed:
         """What was registered under an address."""
         return self._registered[address]
+
+    def live(self, document: Mapping[str, Any]) -> dict[str, Any] | None:
+        """The object that a document describes, as it is in the cluster now."""
+        if self.cluster is None:
+            return None
+        metadata = document["metadata"]
+        return self.cluster.read(
+            str(document["apiVersion"]), str(document["kind"]), metadata["name"], metadata.get("namespace")
+        )
 
     def read_secret(self, namespace: str, name: str) -> dict[str, Any] | None:
         """A Secret's data from the cluster."""

@@ -12,7 +12,7 @@ from typing import Any
 import pulumi
 
 from claimsmith.checks import component_problems
-from claimsmith.cluster import Cluster
+from claimsmith.cluster import Cluster, owner_of
 from claimsmith.edge.component import Composite
 from claimsmith.edge.deployment import Deployment
 from claimsmith.errors import ConnectionError_, DeployError, EngineError, GenerateError, Problem
@@ -91,9 +91,10 @@ def refuse_foreign_secrets(plan: Plan, cluster: Cluster) -> None:
 def _foreign(claim: PlannedClaim, cluster: Cluster) -> Problem | None:
     assert claim.connection, "only claims that ask for a Secret are looked at"
     namespace, name = claim.connection.namespace, claim.connection.name
-    there, owner = cluster.secret_owner(namespace, name)
-    if not there or owner == claim.identity.owner:
+    found = cluster.secret(namespace, name)
+    if found is None or owner_of(found) == claim.identity.owner:
         return None
+    owner = owner_of(found)
     whose = f"belongs to {owner}" if owner else "was not made by claimsmith"
     path = "spec.writeConnectionSecretToRef.name"
     where = claim.binding.claim.document.source_of(path)

@@ -28,8 +28,7 @@ def united(
             parts = [(place, await _read(deployment, claim, place)) for place in wanted.sources]
             return connection.unite(parts)
         except EngineError as error:
-            deployment.problems.extend(error.problems)
-            return await _as_it_was(deployment, wanted)
+            return await _as_it_was(deployment, wanted, error)
 
     return pulumi.Output.secret(pulumi.Output.all(*(c.id for c in children)).apply(gather))
 
@@ -48,6 +47,10 @@ async def _read(deployment: Deployment, claim: str, place: SecretPlace) -> dict[
         waited += 0.5
 
 
-async def _as_it_was(deployment: Deployment, wanted: Connection) -> dict[str, str]:
-    """What the claim's Secret holds now: a claim whose sources are missing keeps what it has."""
-    return await asyncio.to_thread(deployment.read_secret, wanted.namespace, wanted.name) or {}
+async def _as_it_was(deployment: Deployment, wanted: Connection, error: EngineError) -> dict[str, str]:
+    """What the claim's Secret holds now: a claim whose sources are missing keeps what it has, and gets nothing half."""
+    present = await asyncio.to_thread(deployment.read_secret, wanted.namespace, wanted.name)
+    if present is None:
+        raise pulumi.RunError("\n".join(str(p) for p in error.problems)) from error
+    deployment.problems.extend(error.problems)
+    return present

@@ -108,10 +108,17 @@ def _transformed(transform: Transform, value: Expression) -> Expression:
 
 
 def _call(name: str, arguments: Iterable[Any], values: list[Expression], options: dict[str, Any]) -> Expression:
-    constants = [literal(a) for a in arguments]
+    constants = [_compact(a) for a in arguments]
     named = [f"{k}={literal(v).code}" for k, v in options.items()]
     code = f"{name}({', '.join([*(c.code for c in constants), *(v.code for v in values), *named])})"
     return Expression(code, _uses([*constants, *values]) | {name}, any(v.may_be_absent for v in values))
+
+
+def _compact(value: Any) -> Expression:
+    """A constant, on one line where it is short."""
+    written = literal(value)
+    short = repr(value)
+    return Expression(short, may_be_absent=False) if len(short) <= 60 else written
 
 
 def _uses(parts: Iterable[Expression]) -> frozenset[str]:

@@ -6,9 +6,7 @@ are made once and kept with the data, so that what was deployed before is still 
 
 from __future__ import annotations
 
-import os
 import subprocess
-import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
@@ -122,8 +120,9 @@ def running(folder: Path, **options: Any) -> Iterator[Status]:
     Takes the options of `up`. The data stays.
     """
     guard = subprocess.Popen(
-        [sys.executable, "-m", "claimsmith.local.guard", str(folder.resolve())],
+        [*parts.module("claimsmith.local.guard"), str(folder.resolve())],
         stdin=subprocess.PIPE,
+        env=parts.environment(),
         start_new_session=True,
     )
     with guard:
@@ -182,13 +181,9 @@ def _bring_up(
 
 def _start(files: Files, name: str, binaries: Mapping[str, Path], begun: list[str]) -> None:
     begun.append(name)
-    # etcd takes settings from such variables too, and refuses contradictions.
-    env = {key: value for key, value in os.environ.items() if not key.startswith("ETCD_")}
-    if name == parts.CLOUD:
-        env["PYTHONPATH"] = os.pathsep.join(path for path in sys.path if path)
     argv = parts.argv(name, files, binaries)
     try:
-        process.spawn(argv, record=files.record(name), log=files.log(name), env=env)
+        process.spawn(argv, record=files.record(name), log=files.log(name), env=parts.environment())
     except OSError as error:
         raise ControlPlaneError(
             Problem(
@@ -220,12 +215,14 @@ def _wait(files: Files, begun: Sequence[str], done: Callable[[], bool], *, what:
 def _stop(files: Files, names: Sequence[str]) -> bool:
     """Stop these parts, in the right order; tells whether any was running."""
     stopped = False
+    # Without its store the API server waits for it instead of ending, and has nothing to write anyway.
+    orphaned = process.recorded(files.record(parts.ETCD)) is None
     for name in reversed(parts.ORDER):
         if name not in names:
             continue
         found = process.recorded(files.record(name))
         if found is not None:
-            process.stop(found, grace=parts.GRACE[name])
+            process.stop(found, grace=1.0 if orphaned else parts.GRACE[name])
             stopped = True
         files.record(name).unlink(missing_ok=True)
     return stopped

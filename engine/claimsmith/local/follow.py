@@ -51,7 +51,9 @@ class Follower(threading.Thread):
                     version = self._watch(version)
             except api.ApiError as error:
                 # 410: what happened since is forgotten. 404: the kind is not served yet, or no more.
-                if error.code not in (404, 410):
+                if error.code in (404, 410):
+                    pause = _FIRST_PAUSE
+                else:
                     log.warning("%s: %s", self._resource.path(), error)
             except api.Unreachable:
                 pass

@@ -17,7 +17,8 @@ from claimsmith.local import api
 MANAGER = "claimsmith-local"
 _DIGEST = "claimsmith.io/digest"
 _PATIENCE = 60.0
-_NUDGE_AFTER = 1.0
+_TOUCH_AFTER = 1.0
+_TOUCHED = "claimsmith.io/touched"
 _AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 
 
@@ -97,49 +98,50 @@ def _with_stored_versions(body: dict[str, Any], there: dict[str, Any]) -> dict[s
 def wait_until_discovered(client: api.Api) -> None:
     """Wait until the server's list of all kinds, which controllers and tools read, has every definition's kind.
 
-    That list is gathered in the background. Now and then a group is missed when the server starts, and looked at again
-    only after five minutes; a change of its registration makes the server look at once.
+    That list is gathered in the background. Rarely, a group is missed when the server starts, and looked at again only
+    after five minutes, in which nothing of it can be deleted in the foreground. A touched definition is looked at now.
     """
-    deadline = time.monotonic() + _NUDGE_AFTER
+    deadline = time.monotonic() + _TOUCH_AFTER
 
     def complete() -> bool:
         nonlocal deadline
         lacking = _undiscovered(client)
         if lacking and time.monotonic() > deadline:
-            deadline = time.monotonic() + _NUDGE_AFTER
-            for group, version in lacking:
-                _register_again(client, f"{version}.{group}")
+            deadline = time.monotonic() + _TOUCH_AFTER
+            for crd in lacking:
+                _touch(client, crd)
         return not lacking
 
     until(complete, what="discovery of all definitions")
 
 
-def _undiscovered(client: api.Api) -> set[tuple[str, str]]:
-    """Group and version of the kinds that are established but not in the list of all kinds."""
+def _undiscovered(client: api.Api) -> list[dict[str, Any]]:
+    """The definitions that are in force, but not in the list of all kinds."""
     listed = {
         (group["metadata"]["name"], version["version"], resource["resource"])
         for group in client.request("GET", "/apis", accept=_AGGREGATED)["items"]
         for version in group["versions"]
         for resource in version.get("resources") or ()
     }
-    defined = {
-        (crd["spec"]["group"], version["name"], crd["spec"]["names"]["plural"])
+    return [
+        crd
         for crd in client.list(api.CRDS)[0]
-        for version in crd["spec"]["versions"]
-        if version["served"] and _established(crd)
-    }
-    return {(group, version) for group, version, _ in defined - listed}
+        if definitions.is_established(crd)
+        and any(
+            (crd["spec"]["group"], version["name"], crd["spec"]["names"]["plural"]) not in listed
+            for version in crd["spec"]["versions"]
+            if version["served"]
+        )
+    ]
 
 
-def _register_again(client: api.Api, name: str) -> None:
-    """Touch the registration of a group's version."""
-    services = api.Resource("apiregistration.k8s.io", "v1", "apiservices", namespaced=False)
-    found = client.get(services, name)
-    if found is None:
-        return
-    found["metadata"].setdefault("annotations", {})["claimsmith.io/touched"] = str(time.time_ns())
+def _touch(client: api.Api, crd: dict[str, Any]) -> None:
+    """Change a definition in a way that means nothing, so that the server looks at it."""
+    crd["metadata"].setdefault("annotations", {})[_TOUCHED] = str(time.time_ns())
+    # A list's items do not say what they are.
+    body = {**crd, "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition"}
     try:
-        client.replace(services, found)
+        client.replace(api.CRDS, body)
     except api.ApiError as error:
         if error.code not in (404, 409):
             raise
@@ -160,9 +162,4 @@ def _serves(client: api.Api, resource: api.Resource) -> bool:
         client.request("GET", resource.path(), limit="1")
     except api.ApiError:
         return False
-    return _established(found)
-
-
-def _established(crd: dict[str, Any]) -> bool:
-    conditions = crd.get("status", {}).get("conditions") or ()
-    return any(c["type"] == "Established" and c["status"] == "True" for c in conditions)
+    return definitions.is_established(found)

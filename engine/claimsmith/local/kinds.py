@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from claimsmith import crds
 from claimsmith.local import api
 from claimsmith.local.profiles import Profile, Profiles
 
@@ -31,8 +32,10 @@ class Key:
 
 
 def kind_of(crd: api.Object, profiles: Profiles) -> Kind | None:
-    """The kind of a definition in the version that it stores, if that is served."""
+    """The kind of a definition in the version that it stores, if that is served; nothing before it is established."""
     spec = crd["spec"]
+    if not crds.is_established(crd):
+        return None
     served = [v for v in spec["versions"] if v["served"]]
     version = next((v for v in served if v["storage"]), served[0] if served else None)
     if version is None:

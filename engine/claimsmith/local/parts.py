@@ -5,6 +5,7 @@ Everything listens on loopback alone, and only certificates of the control plane
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -33,6 +34,18 @@ def endpoint(ports: Mapping[str, int]) -> str:
     return f"https://{_LOOPBACK}:{ports[APISERVER]}" if ports else ""
 
 
+def module(name: str) -> list[str]:
+    """The command line of one of this package's modules; the folder it is started in lends it no modules."""
+    return [sys.executable, "-P", "-m", name]
+
+
+def environment() -> dict[str, str]:
+    """The environment of a part: this process's own, so that modules are found where they are found here."""
+    # etcd takes settings from such variables too, and refuses contradictions.
+    kept = {key: value for key, value in os.environ.items() if not key.startswith("ETCD_")}
+    return {**kept, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
+
+
 def argv(part: str, files: Files, binaries: Mapping[str, Path]) -> list[str]:
     """The command line of a part."""
     match part:
@@ -43,7 +56,7 @@ def argv(part: str, files: Files, binaries: Mapping[str, Path]) -> list[str]:
         case "kube-controller-manager":
             options = _controllers(files)
         case "simulated-cloud":
-            return [sys.executable, "-m", "claimsmith.local.simulated_cloud", "--kubeconfig", str(files.kubeconfig)]
+            return [*module("claimsmith.local.simulated_cloud"), "--kubeconfig", str(files.kubeconfig)]
         case _:
             raise ValueError(part)
     return [str(binaries[part]), *(f"--{name}={value}" for name, value in options.items())]

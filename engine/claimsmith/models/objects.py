@@ -40,6 +40,11 @@ class ClaimKey:
     def __str__(self) -> str:
         return f"{self.group_kind}/{self.namespace}/{self.name}"
 
+    @property
+    def short(self) -> str:
+        """The claim for a person to read: `Kind namespace/name`."""
+        return f"{self.group_kind.kind} {self.namespace}/{self.name}"
+
     @classmethod
     def parse(cls, text: str) -> ClaimKey:
         """The claim that `Kind.group/namespace/name` names."""

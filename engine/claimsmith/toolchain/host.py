@@ -1,7 +1,7 @@
 """Puts our Python language host into the cache, for engines that come without the official one.
 
 Two files beside the engine (elsewhere it would warn): a shell wrapper with the name that the engine looks for, and a
-copy of `language_host.py`. The wrapper serves every virtual environment: it runs `$CLAIMSMITH_PYTHON`, which
+copy of `edge/language_host.py`. The wrapper serves every virtual environment: it runs `$CLAIMSMITH_PYTHON`, which
 `environment()` sets to the running interpreter, else the Python of the active virtual environment, else the one that
 wrote it.
 """
@@ -18,7 +18,7 @@ from pathlib import Path
 from claimsmith.toolchain import parts
 
 MARK = "# the language host of claimsmith"
-SOURCE = Path(__file__).with_name("language_host.py")
+SOURCE = Path(__file__).parents[1] / "edge" / "language_host.py"
 
 
 def is_ours(path: Path) -> bool:

@@ -1,0 +1,50 @@
+# What is missing is brought by the targets themselves: a virtual environment, the engine, a local control plane.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+export PIP_DISABLE_PIP_VERSION_CHECK = 1
+
+.PHONY: demo test check generate toolchain down clean help
+
+help: ## Show the targets
+	@grep -hE '^[a-z-]+:.*## ' Makefile | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
+
+demo: $(STAMP) ## Claim a database on this machine: offline part first, then the real engine
+	@PATH="$(CURDIR)/$(BIN):$$PATH" bash scripts/demo.sh
+
+test: $(STAMP) toolchain ## Run all tests, on the real engine too
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/claimsmith generate --check
+	$(BIN)/python -m pytest -n 2
+
+check: $(STAMP) ## The quick part of the tests: lint, types and what needs no engine
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/claimsmith generate --check
+	$(BIN)/python -m pytest -n 2 -m "not e2e"
+
+generate: $(STAMP) ## Write the components anew from their classes
+	$(BIN)/claimsmith generate
+
+toolchain: $(STAMP)
+	@$(BIN)/claimsmith toolchain > /dev/null 2>&1 || $(BIN)/claimsmith toolchain install
+
+down: $(STAMP) ## Stop the local control plane of the demo
+	$(BIN)/claimsmith local down
+
+$(STAMP): pyproject.toml requirements.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "Python 3.11 or newer is needed; give it with: make PYTHON=python3.12 ..." >&2; exit 1; }
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@echo "installing Python packages into $(VENV) …"
+	@$(BIN)/python -m pip install -q --require-hashes -r requirements.txt
+	@$(BIN)/python -m pip install -q --no-deps --no-build-isolation -e .
+	@touch $(STAMP)
+
+clean: ## Stop what runs and remove what was made here; state and local cluster too
+	@test ! -x $(BIN)/claimsmith || $(BIN)/claimsmith local down || true
+	rm -rf .claimsmith .venv build *.egg-info engine/*.egg-info
