@@ -39,7 +39,9 @@ class BindResult:
 
     def to_dict(self) -> dict[str, Any]:
         """The result for a machine to read."""
-        rows = [{"claim": str(r.claim), "class": str(r.klass), "reason": r.reason, "change": r.change} for r in self.rows]
+        rows = [
+            {"claim": str(r.claim), "class": str(r.klass), "reason": r.reason, "change": r.change} for r in self.rows
+        ]
         unbound = [p.to_dict() for p in (*self.warnings, *self.errors)]
         return {"bindings": rows, "changed": self.changed, "unbound": unbound}
 
@@ -102,12 +104,14 @@ def component_texts(project: Project) -> dict[Path, str]:
 
 def format_source(source: str) -> str:
     """The source as the formatter writes it."""
-    from ruff import find_ruff_bin
+    from ruff import find_ruff_bin  # type: ignore[import-untyped]  # it has no types
 
     command = [find_ruff_bin(), "format", "--isolated", "--line-length", "120", "--target-version", "py311", "-"]
     done = subprocess.run(command, input=source, capture_output=True, text=True)
     if done.returncode:
-        raise GenerateError(Problem(f"the generated source cannot be formatted: {done.stderr.strip()}", fix="report this as a bug"))
+        raise GenerateError(
+            Problem(f"the generated source cannot be formatted: {done.stderr.strip()}", fix="report this as a bug")
+        )
     return done.stdout
 
 
@@ -158,7 +162,12 @@ def _narrowed(plan: Plan, claim: str | None) -> Plan:
     if not chosen:
         known = [c.address for c in plan.claims]
         close = nearest(claim, known)
-        raise LoadError(Problem(f"there is no claim {claim!r} in {plan.stack}", fix=f"did you mean {close}?" if close else f"use one of: {', '.join(known)}"))
+        raise LoadError(
+            Problem(
+                f"there is no claim {claim!r} in {plan.stack}",
+                fix=f"did you mean {close}?" if close else f"use one of: {', '.join(known)}",
+            )
+        )
 
     return replace(plan, claims=chosen)
 
@@ -170,5 +179,3 @@ def _claim_key(text: str, project: Project, stack: str) -> ClaimKey:
         fix = f"did you mean {close}?" if close else f"use one of: {', '.join(known) or 'none yet'}"
         raise BindingError(Problem(f"there is no claim {text!r} in {stack}", fix=fix))
     return known[text]
-
-

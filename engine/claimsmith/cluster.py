@@ -62,6 +62,7 @@ class Cluster:
     def _http(self) -> httpx.Client:
         try:
             config = KubeConfig.from_dict(yaml.safe_load(self.kubeconfig)).get(self.context)
+            assert config, "it names no such context"
             return client_adapter.Client(config, client_adapter.ConnectionParams(trust_env=False))
         except (ConfigError, yaml.YAMLError, KeyError, TypeError, AttributeError, AssertionError) as error:
             what = f"the kubeconfig cannot be read: {error}"

@@ -7,6 +7,7 @@ knows what a document means, or touches a file.
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass, field
 from typing import Any
@@ -22,8 +23,14 @@ MAX_DEPTH = 64
 _INT = re.compile(r"[-+]?(0|[1-9][0-9]*)$")
 _OCTAL_LIKE = re.compile(r"[-+]?0[0-9_]+$|[-+]?0[xo][0-9a-fA-F_]+$")
 _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?$")
+_LOSES_ZEROS = re.compile(r"[-+]?[0-9]*\.[0-9]+0$")
+"""A number that would come out shorter: version 1.10 must not become 1.1."""
 _NULLS = {"", "~", "null", "Null", "NULL"}
 _BOOLS = {"true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False}
+
+_TAGS = {f"tag:yaml.org,2002:{t}" for t in "null bool int float str timestamp merge value seq map".split()}
+_FLOW = re.compile(r"[\[\]{}]")
+_DEEP_BLOCK = re.compile(r"^[ ?:\-]{1000}", re.MULTILINE)
 
 _Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
@@ -58,7 +65,7 @@ class Document:
                 case _:
                     found = []
             if not found:
-                continue
+                break
             key, node = found[0]
             mark = key.start_mark
         return Source(self.file, mark.line + 1, mark.column + 1)
@@ -90,6 +97,7 @@ def read_documents(text: str, *, file: str) -> list[Document]:
 
 def _nodes(text: str, file: str) -> list[yaml.Node]:
     try:
+        _refuse_depth(text, file)
         return list(yaml.compose_all(text, Loader=_Loader))
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
@@ -103,10 +111,36 @@ def _nodes(text: str, file: str) -> list[yaml.Node]:
         ) from error
 
 
+def _refuse_depth(text: str, file: str) -> None:
+    """Refuse a text so deep that composing it, which recurses in C, would end the process.
+
+    Few texts are suspicious; only these are parsed once more, by a parser that does not recurse.
+    """
+    depth = 0
+    brackets = (depth := depth + (1 if m[0] in "[{" else -1) for m in _FLOW.finditer(text))
+    if not _DEEP_BLOCK.search(text) and all(d <= MAX_DEPTH for d in brackets):
+        return
+    depth = 0
+    for event in yaml.parse(text, Loader=_Loader):
+        if isinstance(event, yaml.CollectionStartEvent):
+            depth += 1
+        elif isinstance(event, yaml.CollectionEndEvent):
+            depth -= 1
+        if depth > MAX_DEPTH + 1:
+            mark = event.start_mark
+            raise LoadError(_too_large(Source(file, mark.line + 1, mark.column + 1)))
+
+
+def _too_large(where: Source) -> Problem:
+    what = "the document is too large or too deep once its aliases are followed"
+    return Problem(what, where, fix="write it out, smaller")
+
+
 def _nth_node(text: str, index: int) -> yaml.Node:
     for found, node in enumerate(yaml.compose_all(text, Loader=_Loader)):
         if found == index:
-            return node
+            chosen: yaml.Node = node
+            return chosen
     raise AssertionError("a document that was read is in its text")
 
 
@@ -121,13 +155,10 @@ class _Builder:
     def build(self, node: yaml.Node, depth: int) -> Any:
         self.count += 1
         if self.count > MAX_NODES or depth > MAX_DEPTH:
-            raise LoadError(
-                Problem(
-                    "the document is too large or too deep once its aliases are followed",
-                    self._at(node),
-                    fix="write it out, smaller",
-                )
-            )
+            raise LoadError(_too_large(self._at(node)))
+        if node.tag not in _TAGS:
+            tag = node.tag.replace("tag:yaml.org,2002:", "!!")
+            raise LoadError(Problem(f"the YAML tag {tag} is not read", self._at(node), fix="write a plain value"))
         match node:
             case yaml.ScalarNode():
                 return self._scalar(node)
@@ -162,8 +193,6 @@ class _Builder:
 
     def _scalar(self, node: yaml.ScalarNode) -> Any:
         text = node.value
-        if node.tag.startswith("!") or node.tag == "tag:yaml.org,2002:binary":
-            raise LoadError(Problem(f"the YAML tag {node.tag} is not read", self._at(node), fix="write a plain value"))
         if node.style or node.tag == "tag:yaml.org,2002:str":
             return text
         if text in _NULLS:
@@ -172,8 +201,8 @@ class _Builder:
             return _BOOLS[text]
         if _INT.match(text):
             return int(text) if len(text) < 64 else text
-        if _FLOAT.match(text) and not _OCTAL_LIKE.match(text):
-            return float(text)
+        if _FLOAT.match(text) and not _OCTAL_LIKE.match(text) and not _LOSES_ZEROS.match(text):
+            return float(text) if math.isfinite(float(text)) else text
         return text
 
     def _at(self, node: yaml.Node) -> Source:

@@ -51,10 +51,12 @@ def stack_outputs(project: Project, stack: str) -> dict[str, Any]:
     """What the stack's last `up` exported."""
     toolchain.require("pulumi")
     command = ["pulumi", "stack", "output", "--json", "--stack", stack, "--non-interactive"]
-    done = subprocess.run(command, cwd=project.root, env=environment(project), capture_output=True, text=True)  # noqa: S603
+    done = subprocess.run(command, cwd=project.root, env=environment(project), capture_output=True, text=True)
     if done.returncode:
         reason = done.stderr.strip().removeprefix("error: ")
-        raise DeployError(Problem(f"the stack {stack!r} cannot be read: {reason}", fix=f"run: pulumi up --stack {stack}"))
+        raise DeployError(
+            Problem(f"the stack {stack!r} cannot be read: {reason}", fix=f"run: pulumi up --stack {stack}")
+        )
     outputs: dict[str, Any] = json.loads(done.stdout)
     return outputs
 

@@ -20,7 +20,9 @@ def control_plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[local.St
 
 
 @pytest.fixture
-def new_rig(control_plane: local.Status, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Callable[..., Rig]]:
+def new_rig(
+    control_plane: local.Status, tmp_path: Path, request: pytest.FixtureRequest
+) -> Iterator[Callable[..., Rig]]:
     """Makes projects whose names, and so whose objects in the shared cluster, are this test's own."""
     made: list[Rig] = []
 

@@ -16,7 +16,6 @@ from typing import Any
 import yaml
 from lightkube import Client
 from lightkube.config.kubeconfig import KubeConfig
-from lightkube.core.exceptions import ApiError
 from lightkube.generic_resource import create_global_resource
 from lightkube.models.meta_v1 import ObjectMeta
 from lightkube.resources.core_v1 import Namespace, Secret
@@ -129,7 +128,10 @@ class Rig:
         labels = {"resourceclaim.crossplane.io/name": claim} if claim else {}
         labels |= {"resourceclaim.crossplane.io/namespace": namespace} if namespace else {}
         resource = create_global_resource(group, version, name, plural_of(name))
-        return sorted((o.to_dict() for o in self.client.list(resource, labels=labels or None)), key=lambda o: o["metadata"]["name"])
+        return sorted(
+            (o.to_dict() for o in self.client.list(resource, labels=labels or None)),
+            key=lambda o: o["metadata"]["name"],
+        )
 
     def one(self, kind: tuple[str, str, str], **which: str) -> dict[str, Any]:
         (found,) = self.live(kind, **which)
@@ -140,17 +142,11 @@ class Rig:
         self.client.patch(create_global_resource(group, version, word, plural_of(word)), name, change)
 
     def namespace(self, name: str) -> None:
-        try:
-            self.client.create(Namespace(metadata=ObjectMeta(name=name)))
-        except ApiError as error:
-            assert error.status.code == 409, error
+        self.client.apply(Namespace(metadata=ObjectMeta(name=name)), field_manager="tests")
 
     def secret(self, namespace: str, name: str) -> Secret | None:
-        try:
-            return self.client.get(Secret, name, namespace=namespace)
-        except ApiError as error:
-            assert error.status.code == 404, error
-            return None
+        found = [s for s in self.client.list(Secret, namespace=namespace) if s.metadata.name == name]
+        return found[0] if found else None
 
     def secret_values(self, namespace: str, name: str) -> dict[str, str]:
         found = self.secret(namespace, name)

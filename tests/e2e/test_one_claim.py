@@ -130,7 +130,9 @@ def test_retained_resources_survive_and_are_adopted_with_a_changed_field(rig: Ri
     rig.ok(rig.claimsmith("bind", "dev"))
     rig.ok(rig.up("dev"))
     assert kept(rig, namespace) == before
-    assert rig.one(SERVER, claim="sql", namespace=namespace)["spec"]["forProvider"]["storageProfile"]["storageMB"] == 40960
+    assert (
+        rig.one(SERVER, claim="sql", namespace=namespace)["spec"]["forProvider"]["storageProfile"]["storageMB"] == 40960
+    )
     assert rig.secret_values(namespace, "sql").keys() == KEYS
 
 
@@ -310,4 +312,3 @@ def test_status_shows_claims_and_keys_but_no_values(deployed: tuple[Rig, str]) -
     assert set(shown["connectionSecret"]["keys"]) == KEYS
     table = rig.ok(rig.claimsmith("status", "dev")).out
     assert all(word in table for word in ("private-mysql-server", "Bound", "endpoint, password, port, username"))
-

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from enum import Enum
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -27,7 +27,7 @@ app.add_typer(local.app, name="local")
 Stack = Annotated[str, typer.Argument(help="The environment: a folder below stacks/.", show_default=False)]
 
 
-class RenderFormat(str, Enum):
+class RenderFormat(StrEnum):
     """How rendered documents are printed."""
 
     yaml = "yaml"

@@ -11,7 +11,7 @@ import json
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from enum import Enum
+from enum import StrEnum
 from typing import Annotated, Any, ParamSpec, TypeVar
 
 import typer
@@ -22,7 +22,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
-class Format(str, Enum):
+class Format(StrEnum):
     """How a command prints its result."""
 
     text = "text"
@@ -48,7 +48,7 @@ def command(function: Callable[P, R]) -> Callable[P, R]:
             say("interrupted")
             raise typer.Exit(130) from None
         except BrokenPipeError:
-            # The reader (head, a pager) has seen enough: point stdout away so that the interpreter's own flush stays quiet.
+            # The reader (head, a pager) has seen enough: with stdout elsewhere, the last flush stays quiet.
             sys.stdout = open("/dev/null", "w")  # noqa: SIM115 - lives until the process ends
             raise typer.Exit(141) from None
 

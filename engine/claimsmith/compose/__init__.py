@@ -1,0 +1,1 @@
+"""From a base to a composed document: transforms, patches, identity, options."""

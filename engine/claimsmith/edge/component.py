@@ -99,7 +99,7 @@ class Composite(pulumi.ComponentResource):
         **fields: Any,
     ) -> Managed:
         """Register what a template makes, with its name, labels and the reference to its parent."""
-        document = {"apiVersion": api_version, "kind": kind, **{k: v for k, v in pruned(fields).items()}}
+        document = {"apiVersion": api_version, "kind": kind, **pruned(fields)}
         dressed = dress(document, template, self.claim)
         options = options_of(dressed)
         dressed = self._as_controllers_left_it(dressed, options)
@@ -140,7 +140,7 @@ class Composite(pulumi.ComponentResource):
             return
         wanted = Connection(self.claim.namespace, self._secret_name, tuple(p for p, _ in sources))
         data = secrets.united(self._deployment, self._address, wanted, [c for _, c in sources])
-        document = {**secret_document(self.claim, self._secret_name), "data": pulumi.Output.secret(data)}
+        document = {**secret_document(self.claim, self._secret_name), "data": data}
         document["metadata"]["annotations"][FIELD_MANAGER] = field_manager(self.claim)
         secret = Managed(
             f"{self._name}/connection",
@@ -181,9 +181,7 @@ def resource_options(options: Options, *, parent: pulumi.Resource, provider: Any
         provider=provider,
         retain_on_delete=options.retain or None,
         ignore_changes=list(options.ignore_changes),
-        custom_timeouts=pulumi.CustomTimeouts(
-            create=options.timeout, update=options.timeout, delete=options.timeout
-        ),
+        custom_timeouts=pulumi.CustomTimeouts(create=options.timeout, update=options.timeout, delete=options.timeout),
     )
 
 

@@ -49,9 +49,7 @@ def deploy(plan: Plan, components: dict[Any, type[Composite]], cluster: Cluster,
         for planned in plan.claims
         for c in planned.children
     )
-    deployment = Deployment(
-        project=plan.project, stack=plan.stack, provider=provider, cluster=cluster, targets=targets
-    )
+    deployment = Deployment(project=plan.project, stack=plan.stack, provider=provider, cluster=cluster, targets=targets)
     Deployment.begin(deployment)
     deployment.problems.extend(u.problem for u in plan.unbound if u.mistake)
     made = {c.address: components[c.binding.klass.key](c.component_name, claim_data(c.binding)) for c in plan.claims}
@@ -70,7 +68,8 @@ def load_component(project: Project, klass: Class) -> type[Composite]:
     name = f"claimsmith_components.{path.parent.name.replace('-', '_')}"
     if name not in sys.modules:
         spec = importlib.util.spec_from_file_location(name, path)
-        assert spec and spec.loader, "a .py file has a loader"
+        assert spec, "a .py file can be imported"
+        assert spec.loader, "a .py file has a loader"
         module = importlib.util.module_from_spec(spec)
         sys.modules[name] = module
         spec.loader.exec_module(module)

@@ -12,7 +12,7 @@ from claimsmith import connection
 from claimsmith.connection import Connection, SecretPlace
 from claimsmith.edge.deployment import Deployment
 from claimsmith.edge.managed import Managed
-from claimsmith.errors import EngineError, Problem
+from claimsmith.errors import ConnectionError_, EngineError, Problem
 
 GRACE_SECONDS = 5.0
 """How long an `up` waits for a Secret that a ready resource has not written yet."""
@@ -42,7 +42,7 @@ async def _read(deployment: Deployment, claim: str, place: SecretPlace) -> dict[
         if pulumi.runtime.is_dry_run() or waited >= GRACE_SECONDS:
             what = f"{claim}: the Secret {place} of its child {place.child!r} ({place.kind}) is missing"
             fix = "let its controller write it again; until then the claim's Secret stays as it was"
-            raise connection.ConnectionError_(Problem(what, fix=fix))
+            raise ConnectionError_(Problem(what, fix=fix))
         await asyncio.sleep(0.5)
         waited += 0.5
 

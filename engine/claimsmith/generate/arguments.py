@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from claimsmith import fieldpath
+from claimsmith.errors import FieldPathError
 from claimsmith.models.klass import Class, Patch, Side
 from claimsmith.models.transform import ConvertTransform, MapTransform, MatchTransform, MathTransform, StringTransform
 
@@ -58,7 +59,7 @@ def _type_in_base(path: str, base: object) -> str:
     """The type of what the base holds in that place: the patch replaces it by its like."""
     try:
         value = fieldpath.get(base, path)
-    except fieldpath.FieldPathError:
+    except FieldPathError:
         return "Any"
     return {str: "str", int: "int", bool: "bool", float: "float"}.get(type(value), "Any")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import textwrap
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -13,7 +14,7 @@ from typing import Any
 import jinja2
 
 from claimsmith import fieldpath, reference
-from claimsmith.errors import GenerateError, Problem
+from claimsmith.errors import GenerateError, Problem, ReferenceError_
 from claimsmith.generate import arguments, tree
 from claimsmith.generate.expression import Expression, identifier, literal, value_of
 from claimsmith.models.klass import Class, Parent, Template
@@ -66,7 +67,14 @@ def generate(classes: Sequence[Class], table: Table, *, source: str) -> str:
     for klass in classes:
         if names[class_name(klass)] > 1:
             what = f"two classes of one folder would both become {class_name(klass)}"
-            raise GenerateError(Problem(what, klass.document.source_of("metadata.name"), "metadata.name", "rename one, or give it its own folder"))
+            raise GenerateError(
+                Problem(
+                    what,
+                    klass.document.source_of("metadata.name"),
+                    "metadata.name",
+                    "rename one, or give it its own folder",
+                )
+            )
     components = [_component(klass, table) for klass in classes]
     uses = frozenset().union(*(c["uses"] for c in components))
     needs_any = any(c["needs_any"] for c in components)
@@ -84,9 +92,7 @@ def _component(klass: Class, table: Table) -> dict[str, Any]:
     variables = {t.name: _variable(identifier(t.name), taken) for t in klass.templates}
     trees = {t.name: tree.grow(t, shared) for t in klass.templates}
     needs: dict[str, list[tuple[str, str]]] = {t.name: [] for t in klass.templates}
-    documents = {
-        t.name: _with_references(klass, t, trees, variables, table, needs[t.name]) for t in klass.templates
-    }
+    documents = {t.name: _with_references(klass, t, trees, variables, table, needs[t.name]) for t in klass.templates}
     order = reference.ordered([t.name for t in klass.templates], needs)
     templates = {t.name: t for t in klass.templates}
     publishers = [name for name in order if _publishes(documents[name])]
@@ -157,12 +163,17 @@ def _with_references(
 
     try:
         return reference.replace_selectors(document, table, name_of)
-    except reference.ReferenceError_ as error:
+    except ReferenceError_ as error:
         problems = (
-            Problem(f"{klass.key}, template {template.name!r}: {p.what}", klass.document.source_of(f"{template.at}.base.{p.path}"), p.path, p.fix)
+            Problem(
+                f"{klass.key}, template {template.name!r}: {p.what}",
+                klass.document.source_of(f"{template.at}.base.{p.path}"),
+                p.path,
+                p.fix,
+            )
             for p in error.problems
         )
-        raise reference.ReferenceError_(*problems) from error
+        raise ReferenceError_(*problems) from error
 
 
 def _labels(document: dict[str, Any]) -> dict[str, str]:
@@ -207,10 +218,10 @@ def _variable(wanted: str, taken: set[str]) -> str:
 
 
 def _sentence(klass: Class) -> str:
-    """The component's docstring: one plain sentence, nothing of which can end the string."""
+    """The component's docstring, nothing of which can end the string; the claims it serves below what it is."""
     given = klass.annotations.get(DESCRIPTION) or f"The class {klass.name}"
     text = " ".join(given.split()).rstrip(".").replace("\\", "\\\\").replace('"', "'")
-    return f"{text}, for {klass.serves.kind} claims of {klass.serves.group}."
+    return "\n".join(textwrap.wrap(f"{text}.", width=100))
 
 
 def _isort(name: str) -> tuple[int, str]:
@@ -223,7 +234,11 @@ def _isort(name: str) -> tuple[int, str]:
 def _template() -> jinja2.Template:
     text = resources.files("claimsmith").joinpath("templates/component.py.j2").read_text(encoding="utf-8")
     environment = jinja2.Environment(
-        undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True, autoescape=False
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        autoescape=False,
     )
     environment.filters["repr"] = repr
     return environment.from_string(text)

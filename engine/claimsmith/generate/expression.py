@@ -25,7 +25,7 @@ class Expression:
     may_be_absent: bool = True
 
 
-def read_of(path: str, *, known: Iterable[str] = ()) -> Expression:
+def read_of(path: str) -> Expression:
     """The expression that reads a field of the claim."""
     match fieldpath.parse(path):
         case ("metadata", "uid" | "name" | "namespace" as field):

@@ -35,7 +35,7 @@ class Tree:
 
 
 def grow(template: Template, shared: dict[str, Expression]) -> Tree:
-    """The template's tree. `shared` holds, by the place of their patch, values that are computed once, before the children."""
+    """The template's tree. `shared` holds, by the place of their patch, values that are computed once, up front."""
     tree = Tree(copied(dict(template.base)))
     for patch in template.patches:
         value = shared.get(patch.at) or value_of(patch)
@@ -53,9 +53,9 @@ def _inlined(document: dict[str, Any], patch: Patch, value: Expression) -> bool:
         return False
     here: Any = document
     for step in path[:-1]:
-        here = here.setdefault(step, {}) if isinstance(here, dict) else here[step]
+        here = here.setdefault(step, {}) if isinstance(here, dict) else here[int(step)]
     last = path[-1]
-    known = here[last] if isinstance(here, list) else here.get(last, _NOTHING)
+    known = here.get(last, _NOTHING) if isinstance(here, dict) else here[int(last)]
     here[last] = value if known is _NOTHING else either(value, literal(known))
     return True
 

@@ -102,7 +102,7 @@ def status(folder: Path) -> Status:
     ports = files.ports()
     told = tuple(_part(files, name, ports) for name in parts.ORDER if name in parts.SERVERS or _recorded(files, name))
     running = all(part.running for part in told)
-    uid = _cluster_uid(files) if running else None
+    uid = _ready_uid(files) if running else None
     return Status(
         running=uid is not None,
         parts=told,
@@ -230,23 +230,18 @@ def _stop(files: Files, names: Sequence[str]) -> bool:
 
 def _answers(files: Files) -> bool:
     """Whether etcd and the API server are ours, alive and ready."""
+    return _ready_uid(files) is not None
+
+
+def _ready_uid(files: Files) -> str | None:
+    """The uid of kube-system, once etcd and the API server are ours, alive and ready."""
     from claimsmith.local import api
 
     if any(process.recorded(files.record(name)) is None for name in (parts.ETCD, parts.APISERVER)):
-        return False
+        return None
     try:
         with api.Api.of(files.kubeconfig, manager="", timeout=5.0) as client:
             client.request("GET", "/readyz")
-            return client.get(api.NAMESPACES, "kube-system") is not None
-    except (api.ApiError, api.Unreachable):
-        return False
-
-
-def _cluster_uid(files: Files) -> str | None:
-    from claimsmith.local import api
-
-    try:
-        with api.Api.of(files.kubeconfig, manager="", timeout=5.0) as client:
             found = client.get(api.NAMESPACES, "kube-system")
             return str(found["metadata"]["uid"]) if found else None
     except (api.ApiError, api.Unreachable):

@@ -1,0 +1,1 @@
+"""What the YAML says, as frozen data: one module for each family of kinds."""

@@ -11,7 +11,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from enum import Enum
+from enum import StrEnum
 from typing import Any
 
 from claimsmith.documents import Document
@@ -20,7 +20,7 @@ from claimsmith.models.objects import ClassKey, GroupKind
 from claimsmith.models.transform import Transform
 
 
-class Side(str, Enum):
+class Side(StrEnum):
     """Where a patch reads or writes."""
 
     claim = "claim"
@@ -28,7 +28,7 @@ class Side(str, Enum):
     environment = "environment"
 
 
-class Parent(str, Enum):
+class Parent(StrEnum):
     """What a child is bound to, and so which reference it carries."""
 
     claim = "claimRef"

@@ -24,9 +24,8 @@ def _dns(value: str) -> str:
 def _labels(value: dict[str, str]) -> dict[str, str]:
     for key, text in value.items():
         if not _LABEL_VALUE.match(text):
-            raise ValueError(
-                f"the label {key!r} has the value {text!r}, which Kubernetes refuses; fix: at most 63 letters, digits, '-', '_' and '.'"
-            )
+            what = f"the label {key!r} has the value {text!r}, which Kubernetes refuses"
+            raise ValueError(f"{what}; fix: at most 63 letters, digits, '-', '_' and '.'")
     return value
 
 

@@ -27,10 +27,13 @@ def real_path(data: Any, loc: Iterable[str | int]) -> fieldpath.Path:
     """The deepest part of a pydantic `loc` that the data really has: union tags and absent keys are left out."""
     path: list[str | int] = []
     for step in loc:
-        if (isinstance(data, dict) and step in data) or (isinstance(data, list) and isinstance(step, int) and step < len(data)):
-            data = data[step]
-        else:
-            continue
+        match data, step:
+            case dict(), _ if step in data:
+                data = data[step]
+            case list(), int() if step < len(data):
+                data = data[step]
+            case _:
+                continue
         path.append(step)
     return tuple(path)
 

@@ -125,7 +125,9 @@ def _names(document: Document, listed: list[tuple[str, _Resource]]) -> list[str]
     names: list[str] = []
     for at, resource in listed:
         plain = resource.name or kebab(str(resource.base["kind"]))
-        taken = sum(1 for n in names if n == plain or (n.rpartition("-")[0] == plain and n.rpartition("-")[2].isdigit()))
+        taken = sum(
+            1 for n in names if n == plain or (n.rpartition("-")[0] == plain and n.rpartition("-")[2].isdigit())
+        )
         if resource.name and plain in names:
             what = f"two templates are named {plain!r}"
             raise ModelError(Problem(what, document.source_of(f"{at}.name"), f"{at}.name", "give each its own name"))

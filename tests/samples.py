@@ -1,0 +1,103 @@
+"""Small documents, classes, claims and plans that several test modules begin with."""
+
+from __future__ import annotations
+
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from claimsmith import binding
+from claimsmith.catalog import Catalog, read_catalog
+from claimsmith.documents import Document, read_documents
+from claimsmith.models.claim import Claim
+from claimsmith.models.klass import Class
+from claimsmith.models.reference_table import read_table
+from claimsmith.plan import Plan, build_plan
+from claimsmith.reference import Table
+
+INFRASTRUCTURE = "infrastructure.crossplane.io/v1alpha1"
+CLAIM_API = "database.example.org/v1alpha1"
+BUCKET = {"apiVersion": "storage.example.org/v1", "kind": "Bucket", "spec": {"forProvider": {"region": "eu"}}}
+
+
+def class_data(name: str = "plain", *resources_: dict[str, Any], kind: str = "Database", **metadata: Any) -> dict[str, Any]:
+    """A CompositeResourceClass; its resources are `{"base": …, "patches": …}`, one plain bucket where none is given."""
+    return {
+        "apiVersion": INFRASTRUCTURE,
+        "kind": "CompositeResourceClass",
+        "metadata": {"name": name, **metadata},
+        "spec": {
+            "claim": {"apiVersion": CLAIM_API, "kind": kind},
+            "resources": list(resources_) or [{"base": BUCKET}],
+        },
+    }
+
+
+def claim_data(name: str = "sql", *, namespace: str = "default", kind: str = "Database", **spec: Any) -> dict[str, Any]:
+    """A claim of the kind that `class_data` serves."""
+    return {
+        "apiVersion": CLAIM_API,
+        "kind": kind,
+        "metadata": {"name": name, "namespace": namespace},
+        "spec": spec,
+    }
+
+
+def class_ref(name: str) -> dict[str, str]:
+    return {"apiVersion": INFRASTRUCTURE, "kind": "CompositeResourceClass", "name": name}
+
+
+def patch(origin: str, to: str, *transforms: dict[str, Any], **more: Any) -> dict[str, Any]:
+    return {
+        "fromClaimFieldPath": origin,
+        "toResourceFieldPath": to,
+        **({"transforms": list(transforms)} if transforms else {}),
+        **more,
+    }
+
+
+def documents_of(*data: dict[str, Any], file: str = "platform.yaml") -> list[Document]:
+    """The data as documents that were read from a file, with their lines."""
+    return read_documents(yaml.safe_dump_all(data, sort_keys=False), file=file)
+
+
+def catalog_of(classes: list[dict[str, Any]], claims: list[dict[str, Any]] | None = None) -> Catalog:
+    return read_catalog(documents_of(*classes), documents_of(*(claims or []), file="claims.yaml"))
+
+
+def one_class(data: dict[str, Any]) -> Class:
+    [found] = catalog_of([data]).classes.values()
+    return found
+
+
+def one_claim(data: dict[str, Any]) -> Claim:
+    [found] = catalog_of([], [data]).claims.values()
+    return found
+
+
+def table(*more: Document) -> Table:
+    """The built-in reference table, with more documents of its form."""
+    text = resources.files("claimsmith").joinpath("data/references.yaml").read_text(encoding="utf-8")
+    return read_table([*read_documents(text, file="references.yaml"), *more])
+
+
+def planned(classes: list[dict[str, Any]], claims: list[dict[str, Any]], **options: Any) -> Plan:
+    """The plan of classes and claims that were never bound before."""
+    bound, unbound = binding.bind(catalog_of(classes, claims), [], project="shop", stack="dev")
+    return build_plan(bound, **{"project": "shop", "stack": "dev", "table": table(), "unbound": unbound, **options})
+
+
+def write_files(root: Path, files: dict[str, str | bytes]) -> Path:
+    """A project on disk: Pulumi.yaml, and the files given."""
+    for name, content in {"Pulumi.yaml": "name: shop\nruntime: python\n", **files}.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return root
+
+
+def contents(root: Path) -> dict[str, bytes]:
+    """Every file below a folder, to tell whether anything changed."""
+    return {p.relative_to(root).as_posix(): p.read_bytes() for p in sorted(root.rglob("*")) if p.is_file()}
