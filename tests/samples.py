@@ -22,7 +22,9 @@ CLAIM_API = "database.example.org/v1alpha1"
 BUCKET = {"apiVersion": "storage.example.org/v1", "kind": "Bucket", "spec": {"forProvider": {"region": "eu"}}}
 
 
-def class_data(name: str = "plain", *resources_: dict[str, Any], kind: str = "Database", **metadata: Any) -> dict[str, Any]:
+def class_data(
+    name: str = "plain", *resources_: dict[str, Any], kind: str = "Database", **metadata: Any
+) -> dict[str, Any]:
     """A CompositeResourceClass; its resources are `{"base": …, "patches": …}`, one plain bucket where none is given."""
     return {
         "apiVersion": INFRASTRUCTURE,

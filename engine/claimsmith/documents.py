@@ -28,9 +28,11 @@ _LOSES_ZEROS = re.compile(r"[-+]?[0-9]*\.[0-9]+0$")
 _NULLS = {"", "~", "null", "Null", "NULL"}
 _BOOLS = {"true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False}
 
-_TAGS = {f"tag:yaml.org,2002:{t}" for t in "null bool int float str timestamp merge value seq map".split()}
-_FLOW = re.compile(r"[\[\]{}]")
-_DEEP_BLOCK = re.compile(r"^[ ?:\-]{1000}", re.MULTILINE)
+_PLAIN = ("null", "bool", "int", "float", "str", "timestamp", "merge", "value", "seq", "map")
+_TAGS = {f"tag:yaml.org,2002:{t}" for t in _PLAIN}
+_SUSPICIOUS = 1000
+"""So many collections may be nested before the C stack is in danger, with a wide margin."""
+_DEEP_BLOCK = re.compile(rf"^[ ?:\-]{{{_SUSPICIOUS}}}", re.MULTILINE)
 
 _Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
@@ -116,9 +118,7 @@ def _refuse_depth(text: str, file: str) -> None:
 
     Few texts are suspicious; only these are parsed once more, by a parser that does not recurse.
     """
-    depth = 0
-    brackets = (depth := depth + (1 if m[0] in "[{" else -1) for m in _FLOW.finditer(text))
-    if not _DEEP_BLOCK.search(text) and all(d <= MAX_DEPTH for d in brackets):
+    if text.count("[") + text.count("{") < _SUSPICIOUS and not _DEEP_BLOCK.search(text):
         return
     depth = 0
     for event in yaml.parse(text, Loader=_Loader):

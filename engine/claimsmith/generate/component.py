@@ -107,7 +107,7 @@ def _component(klass: Class, table: Table) -> dict[str, Any]:
         "klass": klass,
         "digest": klass.digest(),
         "claim": klass.serves,
-        "claim_api_version": klass.document.data["spec"]["claim"]["apiVersion"],
+        "claim_api_version": klass.claim_api_version,
         "parent": klass.parent.value,
         "single": klass.parent is Parent.claim,
         "description": _sentence(klass),

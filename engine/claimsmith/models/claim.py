@@ -10,7 +10,7 @@ from pydantic.alias_generators import to_camel
 
 from claimsmith.documents import Document
 from claimsmith.models.base import Model
-from claimsmith.models.metadata import Metadata, Name, or_empty
+from claimsmith.models.metadata import ApiVersion, Kind, Metadata, Name, or_empty
 from claimsmith.models.objects import ClaimKey, ClassKey, GroupKind
 from claimsmith.models.parse import parse
 from claimsmith.models.selector import Selector
@@ -46,8 +46,8 @@ class _Spec(Model):
 
 
 class _Claim(Model):
-    api_version: str
-    kind: str
+    api_version: ApiVersion
+    kind: Kind
     metadata: Metadata
     spec: _Spec = Field(default_factory=_Spec)
 

@@ -29,10 +29,17 @@ class Side(StrEnum):
 
 
 class Parent(StrEnum):
-    """What a child is bound to, and so which reference it carries."""
+    """What a child is bound to, and so how it names its parent.
+
+    A claim, a `CompositeResource` or an `AggregateResource` by a reference in the child's spec; an instance of a
+    defined kind by a label, since it may compose any kind; a requirement by a reference in the composite's spec.
+    """
 
     claim = "claimRef"
     composite = "compositeRef"
+    aggregate = "aggregateRef"
+    instance = "crossplane.io/composite"
+    requirement = "requirementRef"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +59,14 @@ class Patch:
 
 
 @dataclass(frozen=True, slots=True)
+class Detail:
+    """One connection detail that a child offers: a key of its Secret, and the name that it gets in the parent's."""
+
+    name: str
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
 class Template:
     """One child of a class: its base and how the claim's fields change it."""
 
@@ -61,6 +76,12 @@ class Template:
     previous_name: str | None = None
     at: str = ""
     """Where the template stands in the class's document."""
+    details: tuple[Detail, ...] | None = None
+    """The connection details that count; None means every key of the child's Secret."""
+    class_ref: Mapping[str, Any] | None = None
+    """The child's own class, where that is not the claim's."""
+    document: Document | None = field(default=None, repr=False, compare=False)
+    """The document that the template stands in, where that is not the class's."""
 
     @property
     def api_version(self) -> str:
@@ -90,6 +111,16 @@ class Class:
     document: Document = field(repr=False, compare=False)
     labels: Mapping[str, str] = field(default_factory=dict)
     annotations: Mapping[str, str] = field(default_factory=dict)
+    contract: tuple[str, ...] = ()
+    """The connection details that every composition of the kind delivers; empty where there is no such promise."""
+    secret_namespace: str | None = None
+    """Where the composite's own connection Secret goes; None where it has none."""
+    service_account: tuple[str, str] | None = None
+    """Namespace and name of the account that makes the children; None for the stack's own."""
+    namespaced: bool | None = None
+    """Whether children must be in the claim's namespace (True), at cluster scope (False), or either (None)."""
+    claim_api_version: str = ""
+    """The apiVersion under which the class names its claims."""
 
     @property
     def name(self) -> str:
@@ -109,10 +140,17 @@ class Class:
                 "previous": t.previous_name,
                 "base": t.base,
                 "patches": [_plain(p) for p in t.patches],
+                **({"details": [[d.name, d.key] for d in t.details]} if t.details is not None else {}),
+                **({"class": t.class_ref} if t.class_ref else {}),
             }
             for t in self.templates
         ]
-        text = json.dumps({**content, "templates": templates}, sort_keys=True, separators=(",", ":"))
+        extras = {
+            **({"contract": self.contract} if self.contract else {}),
+            **({"secretNamespace": self.secret_namespace} if self.secret_namespace else {}),
+            **({"serviceAccount": self.service_account} if self.service_account else {}),
+        }
+        text = json.dumps({**content, **extras, "templates": templates}, sort_keys=True, separators=(",", ":"))
         return "sha256:" + hashlib.sha256(text.encode()).hexdigest()
 
 

@@ -9,12 +9,14 @@ from pydantic import AfterValidator, BeforeValidator, Field
 
 from claimsmith.models.base import Model
 
-_DNS = re.compile(r"[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$")
-_LABEL_VALUE = re.compile(r"([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$")
+_DNS = re.compile(r"[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?")
+_LABEL_VALUE = re.compile(r"([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?")
+_KIND = re.compile(r"[A-Za-z][A-Za-z0-9]{0,62}")
+_API_VERSION = re.compile(r"([a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?/)?[a-z][a-z0-9]{0,62}")
 
 
 def _dns(value: str) -> str:
-    if not _DNS.match(value):
+    if not _DNS.fullmatch(value):
         raise ValueError(
             f"{value!r} is not a Kubernetes name; fix: use lower case letters, digits, '-' and '.', at most 253"
         )
@@ -23,12 +25,26 @@ def _dns(value: str) -> str:
 
 def _labels(value: dict[str, str]) -> dict[str, str]:
     for key, text in value.items():
-        if not _LABEL_VALUE.match(text):
+        if not _LABEL_VALUE.fullmatch(text):
             what = f"the label {key!r} has the value {text!r}, which Kubernetes refuses"
             raise ValueError(f"{what}; fix: at most 63 letters, digits, '-', '_' and '.'")
     return value
 
 
+def _kind(value: str) -> str:
+    if not _KIND.fullmatch(value):
+        raise ValueError(f"{value!r} is not a Kubernetes kind; fix: use letters and digits, like MySQLInstance")
+    return value
+
+
+def _api_version(value: str) -> str:
+    if not _API_VERSION.fullmatch(value):
+        raise ValueError(f"{value!r} is not an apiVersion; fix: write it like database.example.org/v1alpha1")
+    return value
+
+
+Kind = Annotated[str, AfterValidator(_kind)]
+ApiVersion = Annotated[str, AfterValidator(_api_version)]
 Name = Annotated[str, AfterValidator(_dns)]
 Labels = Annotated[dict[str, str], BeforeValidator(lambda v: v or {}), AfterValidator(_labels)]
 Annotations = Annotated[dict[str, str], BeforeValidator(lambda v: v or {})]

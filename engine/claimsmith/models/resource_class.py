@@ -2,40 +2,50 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
+from claimsmith import fieldpath
 from claimsmith.documents import Document
-from claimsmith.errors import ModelError, Problem
+from claimsmith.errors import FieldPathError, ModelError, Problem
 from claimsmith.merge import MergePolicy
 from claimsmith.models.base import Model
 from claimsmith.models.klass import Class, Parent, Patch, Template
-from claimsmith.models.metadata import Metadata
-from claimsmith.models.objects import ClassKey, GroupKind, kebab
+from claimsmith.models.metadata import ApiVersion, Kind, Metadata
+from claimsmith.models.objects import ClassKey, GroupKind
 from claimsmith.models.parse import parse
+from claimsmith.models.policy import Policy
+from claimsmith.models.template import cleaned, names_of, spelt_path
 from claimsmith.models.transform import Transform
 
 API_VERSION = "infrastructure.crossplane.io/v1alpha1"
 KINDS = frozenset({GroupKind("infrastructure.crossplane.io", k) for k in ("ResourceClass", "CompositeResourceClass")})
 
 
+def _parsed(path: str) -> str:
+    try:
+        fieldpath.parse(path)
+    except FieldPathError as error:
+        raise ValueError(f"{error.problems[0].what}; fix: {error.problems[0].fix}") from error
+    return path
+
+
+FieldPath = Annotated[str, AfterValidator(_parsed)]
+
+
 class _Kind(Model):
-    api_version: str
-    kind: str
-
-
-class _Policy(Model):
-    from_field_path: str = Field("Optional", pattern="^(Optional|Required)$")
-    to_field_path: str = "Replace"
+    api_version: ApiVersion
+    kind: Kind
 
 
 class _Patch(Model):
-    from_claim_field_path: str
-    to_resource_field_path: str
+    from_claim_field_path: FieldPath
+    to_resource_field_path: FieldPath
     transforms: tuple[Transform, ...] = Field((), strict=False)
-    policy: _Policy = _Policy(from_field_path="Optional")
+    policy: Policy = Policy()
 
 
 class _Resource(Model):
@@ -58,6 +68,12 @@ class _Resource(Model):
         return self
 
 
+def _some(resources: tuple[_Resource, ...]) -> tuple[_Resource, ...]:
+    if not resources:
+        raise ValueError("a class makes at least one resource; fix: add one with a base")
+    return resources
+
+
 class _ResourceClassSpec(Model):
     claim: _Kind
     resource: _Resource
@@ -65,7 +81,8 @@ class _ResourceClassSpec(Model):
 
 class _CompositeResourceClassSpec(Model):
     claim: _Kind
-    resources: tuple[_Resource, ...] = Field(min_length=1, strict=False)
+    # Not `min_length`, which would also complain wherever an entry is wrong.
+    resources: Annotated[tuple[_Resource, ...], Field(strict=False), AfterValidator(_some)]
 
 
 class _ResourceClass(Model):
@@ -95,12 +112,12 @@ def read(document: Document) -> tuple[Class, list[Problem]]:
         listed = [(f"spec.resources[{i}]", r) for i, r in enumerate(raw.spec.resources)]
         parent = Parent.composite
     warnings: list[Problem] = []
-    names = _names(document, listed)
+    names = names_of(document, [(at, r.name, str(r.base["kind"])) for at, r in listed])
     templates = tuple(
         Template(
             name=name,
-            base=_cleaned(resource.base, document, at, warnings),
-            patches=tuple(_patches(resource, document, at)),
+            base=cleaned(resource.base, document, f"{at}.base", warnings),
+            patches=tuple(_patches(resource, at)),
             previous_name=resource.previous_name,
             at=at,
         )
@@ -116,58 +133,20 @@ def read(document: Document) -> tuple[Class, list[Problem]]:
         document=document,
         labels=raw.metadata.labels,
         annotations=raw.metadata.annotations,
+        claim_api_version=claim.api_version,
     )
     return klass, warnings
 
 
-def _names(document: Document, listed: list[tuple[str, _Resource]]) -> list[str]:
-    """The templates' names: given ones, else the kind's, numbered from the second on."""
-    names: list[str] = []
-    for at, resource in listed:
-        plain = resource.name or kebab(str(resource.base["kind"]))
-        taken = sum(
-            1 for n in names if n == plain or (n.rpartition("-")[0] == plain and n.rpartition("-")[2].isdigit())
-        )
-        if resource.name and plain in names:
-            what = f"two templates are named {plain!r}"
-            raise ModelError(Problem(what, document.source_of(f"{at}.name"), f"{at}.name", "give each its own name"))
-        names.append(f"{plain}-{taken + 1}" if taken and not resource.name else plain)
-    return names
-
-
-def _cleaned(base: dict[str, Any], document: Document, at: str, warnings: list[Problem]) -> dict[str, Any]:
-    """The base with labels and annotations for metadata, and one spelling of the connection secret's place."""
-    metadata = base.get("metadata") or {}
-    for key in metadata:
-        if key not in ("labels", "annotations"):
-            path = f"{at}.base.metadata.{key}"
-            what = f"the base's metadata.{key} is ignored: names are generated"
-            warnings.append(Problem(what, document.source_of(path), path, "remove it"))
-    kept = {k: dict(metadata[k]) for k in ("labels", "annotations") if metadata.get(k)}
-    cleaned = {k: v for k, v in base.items() if k not in ("metadata", "status")}
-    spec = cleaned.get("spec")
-    if isinstance(spec, dict) and "writeConnectionSecretsToRef" in spec:
-        renamed = {"writeConnectionSecretsToRef": "writeConnectionSecretToRef"}
-        cleaned["spec"] = {renamed.get(k, k): v for k, v in spec.items()}
-    head = {"apiVersion": cleaned.pop("apiVersion"), "kind": cleaned.pop("kind")}
-    return {**head, **({"metadata": kept} if kept else {}), **cleaned}
-
-
-def _patches(resource: _Resource, document: Document, at: str) -> Iterator[Patch]:
+def _patches(resource: _Resource, at: str) -> Iterator[Patch]:
     word = "patch" if resource.patch else "patches"
     for index, raw in enumerate(resource.patch or resource.patches):
         here = f"{at}.{word}[{index}]"
-        try:
-            policy = MergePolicy.from_text(raw.policy.to_field_path)
-        except ValueError as error:
-            path = f"{here}.policy.toFieldPath"
-            known = ", ".join(p.value for p in MergePolicy)
-            raise ModelError(Problem(str(error), document.source_of(path), path, f"use one of: {known}")) from error
         yield Patch(
             reads=(raw.from_claim_field_path,),
-            to=raw.to_resource_field_path.replace("writeConnectionSecretsToRef", "writeConnectionSecretToRef"),
+            to=spelt_path(raw.to_resource_field_path),
             transforms=raw.transforms,
-            required=raw.policy.from_field_path == "Required",
-            policy=policy,
+            required=raw.policy.required,
+            policy=raw.policy.merge_policy(),
             at=here,
         )

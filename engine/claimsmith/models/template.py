@@ -1,0 +1,55 @@
+"""What the dialects' templates share: their names, what of a base's metadata counts, one spelling of a field."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from claimsmith.documents import Document
+from claimsmith.errors import ModelError, Problem
+from claimsmith.models.objects import kebab
+
+KEPT_METADATA = ("labels", "annotations")
+
+
+def names_of(document: Document, listed: Sequence[tuple[str, str | None, str]]) -> list[str]:
+    """The templates' names, from (place, given name, kind) of each: given ones, else the kind's, numbered from two on."""
+    names: list[str] = []
+    for at, given, kind in listed:
+        plain = given or kebab(kind)
+        if given and given in names:
+            what = f"two templates are named {given!r}"
+            raise ModelError(Problem(what, document.source_of(f"{at}.name"), f"{at}.name", "give each its own name"))
+        name, number = plain, 2
+        while name in names:
+            name, number = f"{plain}-{number}", number + 1
+        names.append(name)
+    return names
+
+
+def cleaned(
+    base: dict[str, Any], document: Document, at: str, warnings: list[Problem], *, kept: Sequence[str] = KEPT_METADATA
+) -> dict[str, Any]:
+    """The base with what counts of its metadata, and one spelling of the connection secret's place."""
+    metadata = base.get("metadata") or {}
+    for key in metadata:
+        if key not in kept:
+            path = f"{at}.metadata.{key}"
+            what = f"the base's metadata.{key} is ignored: names are generated"
+            warnings.append(Problem(what, document.source_of(path), path, "remove it"))
+    counting = {k: metadata[k] for k in kept if metadata.get(k)}
+    rest = {k: v for k, v in base.items() if k not in ("apiVersion", "kind", "metadata", "status")}
+    if isinstance(rest.get("spec"), dict):
+        rest["spec"] = one_spelling(rest["spec"])
+    head = {"apiVersion": base["apiVersion"], "kind": base["kind"]}
+    return {**head, **({"metadata": counting} if counting else {}), **rest}
+
+
+def one_spelling(spec: dict[str, Any]) -> dict[str, Any]:
+    """The spec with `writeConnectionSecretToRef`, which document 001 also writes in the plural."""
+    return {"writeConnectionSecretToRef" if k == "writeConnectionSecretsToRef" else k: v for k, v in spec.items()}
+
+
+def spelt_path(path: str) -> str:
+    """A field path with the same spelling."""
+    return path.replace("writeConnectionSecretsToRef", "writeConnectionSecretToRef")
