@@ -148,21 +148,22 @@ def derive_uid(claim: ClaimKey, *, project: str, stack: str) -> str:
 
 
 def _by_name(claim: Claim, key: ClassKey, catalog: Catalog) -> Choice | Unbound:
-    klass = catalog.classes.get(key)
+    named = catalog.named(key)
     serving = catalog.serving(claim.key.group_kind)
-    if klass is None:
+    klass = catalog.classes.get((key, claim.key.group_kind))
+    if not named:
         close = nearest(key.name, (c.name for c in serving))
         fix = f"did you mean {close!r}?" if close else _offer(serving)
         return _unbound(claim, "spec.classRef.name", f"there is no class {key}", fix, mistake=True)
-    if klass.serves != claim.key.group_kind:
-        what = f"{key} serves {klass.serves}, not {claim.key.group_kind}"
+    if klass is None:
+        what = f"{key} serves {', '.join(str(c.serves) for c in named)}, not {claim.key.group_kind}"
         return _unbound(claim, "spec.classRef", what, _offer(serving), mistake=True)
     return Choice(klass, "classRef", (key,))
 
 
 def _held(claim: Claim, record: Record, catalog: Catalog) -> Class:
     """The recorded class, if the record still holds."""
-    klass = catalog.classes.get(record.klass)
+    klass = catalog.classes.get((record.klass, claim.key.group_kind))
     again = f"claimsmith bind STACK --rebind {claim.key}"
     if klass is None:
         what = f"{claim.key} is bound to {record.klass}, which is gone"

@@ -31,9 +31,9 @@ V = TypeVar("V", bound=_FromDocument)
 
 @dataclass(frozen=True)
 class Catalog:
-    """What a stack knows: its classes and its claims, each by its key."""
+    """What a stack knows: its claims by their keys, its classes by their keys and the kind of claim they serve."""
 
-    classes: Mapping[ClassKey, Class] = field(default_factory=dict)
+    classes: Mapping[tuple[ClassKey, GroupKind], Class] = field(default_factory=dict)
     claims: Mapping[ClaimKey, Claim] = field(default_factory=dict)
     crds: tuple[Document, ...] = ()
     warnings: tuple[Problem, ...] = ()
@@ -42,12 +42,16 @@ class Catalog:
         """The classes that may serve claims of a kind, in the order of their keys."""
         return sorted((c for c in self.classes.values() if c.serves == kind), key=lambda c: c.key)
 
+    def named(self, key: ClassKey) -> list[Class]:
+        """The class of that key, once for each kind of claim that it serves."""
+        return [c for c in self.classes.values() if c.key == key]
+
 
 def read_catalog(platform: Iterable[Document], claims: Iterable[Document] = ()) -> Catalog:
     """The catalog of the platform's documents and a stack's claims."""
     problems = Collector()
     warnings: list[Problem] = []
-    classes: dict[ClassKey, Class] = {}
+    classes: dict[tuple[ClassKey, GroupKind], Class] = {}
     crds: list[Document] = []
     for document in platform:
         with problems.catch():
@@ -55,7 +59,7 @@ def read_catalog(platform: Iterable[Document], claims: Iterable[Document] = ()) 
                 case kind if kind in resource_class.KINDS:
                     klass, found = resource_class.read(document)
                     warnings += found
-                    _add(classes, klass.key, klass)
+                    _add(classes, (klass.key, klass.serves), klass)
                 case kind if kind == CRD:
                     crds.append(document)
                 case kind:
@@ -83,7 +87,8 @@ def _kind_of(document: Document) -> GroupKind:
 def _add(index: dict[K, V], key: K, value: V) -> None:
     first = index.setdefault(key, value)
     if first is not value:
-        what = f"{key} stands twice; the first is at {first.document.source_of('metadata.name')}"
+        shown = key[0] if isinstance(key, tuple) else key
+        what = f"{shown} stands twice; the first is at {first.document.source_of('metadata.name')}"
         where = value.document.source_of("metadata.name")
         raise CatalogError(Problem(what, where, "metadata.name", "rename or remove one of the two"))
 

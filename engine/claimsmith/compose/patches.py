@@ -20,6 +20,8 @@ class Outcome:
     patch: Patch
     applied: bool
     why: str = ""
+    contrary: bool = False
+    """Whether the class says something else than the claim, and stands."""
 
 
 def apply(patch: Patch, sides: Mapping[Side, dict[str, Any]]) -> Outcome:
@@ -34,8 +36,12 @@ def apply(patch: Patch, sides: Mapping[Side, dict[str, Any]]) -> Outcome:
         what = f"the {patch.origin.value} has no {missing}, which the class requires"
         raise ComposeError(Problem(what, path=missing, fix=f"add {missing}")) from error
     value = transforms.formatted(patch.combine, *values) if patch.combine is not None else values[0]
+    value = transforms.apply_all(patch.transforms, value)
+    if patch.fill and _has(target, patch.to):
+        stands = fieldpath.get(target, patch.to)
+        return Outcome(patch, applied=False, why=f"the class says {stands!r}", contrary=stands != value)
     try:
-        write(target, patch.to, transforms.apply_all(patch.transforms, value), policy=patch.policy)
+        write(target, patch.to, value, policy=patch.policy)
     except NotFound as error:
         if patch.required:
             raise

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from claimsmith import fieldpath
+from claimsmith.errors import FieldPathError
 from claimsmith.generate.expression import Expression, either, literal, value_of
 from claimsmith.merge import MergePolicy
 from claimsmith.models.klass import Patch, Template
@@ -38,6 +39,8 @@ def grow(template: Template, shared: dict[str, Expression]) -> Tree:
     """The template's tree. `shared` holds, by the place of their patch, values that are computed once, up front."""
     tree = Tree(copied(dict(template.base)))
     for patch in template.patches:
+        if patch.fill and _says(tree.document, patch.to):
+            continue
         value = shared.get(patch.at) or value_of(patch)
         if tree.statements or not _inlined(tree.document, patch, value):
             tree.statements.append(Statement(patch.to.removeprefix("."), value, patch.policy))
@@ -61,6 +64,14 @@ def _inlined(document: dict[str, Any], patch: Patch, value: Expression) -> bool:
 
 
 _NOTHING = object()
+
+
+def _says(document: dict[str, Any], path: str) -> bool:
+    try:
+        fieldpath.get(document, path)
+    except FieldPathError:
+        return False
+    return True
 
 
 def _reachable(document: dict[str, Any], path: fieldpath.Path) -> bool:

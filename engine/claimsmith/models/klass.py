@@ -54,6 +54,8 @@ class Patch:
     combine: str | None = None
     origin: Side = Side.claim
     target: Side = Side.resource
+    fill: bool = False
+    """Whether it only fills what the base leaves open; where both say something, the base stands."""
     at: str = ""
     """Where the patch stands in the class's document."""
 
@@ -164,4 +166,5 @@ def _plain(patch: Patch) -> dict[str, Any]:
         "combine": patch.combine,
         "origin": patch.origin.value,
         "target": patch.target.value,
+        **({"fill": True} if patch.fill else {}),
     }

@@ -13,7 +13,7 @@ from claimsmith.models.base import Model
 class Policy(Model):
     """`policy` of a patch."""
 
-    from_field_path: str = Field("Optional", pattern="^(Optional|Required)$")
+    from_field_path: str = Field(default="Optional", pattern="^(Optional|Required)$")
     to_field_path: str = "Replace"
 
     @field_validator("to_field_path")
