@@ -50,8 +50,10 @@ def bind(project: Project, stack: str, *, rebind: Sequence[str] = (), check: boo
     """Bind a stack's claims and record it. Claims that cannot be bound are reported; the rest goes on."""
     project.check_stack(stack)
     before = project.records(stack)
-    bound, unbound = project.bind(stack, rebind=frozenset(_claim_key(text, project, stack) for text in rebind))
-    records = binding.to_records(bound, before)
+    chosen = frozenset(_claim_key(text, project, stack) for text in rebind)
+    _, found = project.expand(stack, rebind=chosen)
+    unbound = found.unbound
+    records = binding.to_records(found.bindings(), before)
     known = {r.claim: r for r in before}
     rows = [BindRow(r.claim, r.klass, r.reason, _change(known.get(r.claim), r)) for r in records]
     gone = [BindRow(c, r.klass, r.reason, "removed") for c, r in known.items() if c not in {x.claim for x in records}]

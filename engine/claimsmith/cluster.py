@@ -54,6 +54,14 @@ class Cluster:
         within = f"/namespaces/{namespace}" if namespace else ""
         return self._get(f"{root}{within}/{plural}/{name}")
 
+    def impersonating(self, account: tuple[str, str]) -> str:
+        """The kubeconfig for acting as a service account, given by namespace and name."""
+        config = yaml.safe_load(self.kubeconfig)
+        for user in config.get("users") or []:
+            user["user"] = {**(user.get("user") or {}), "as": f"system:serviceaccount:{account[0]}:{account[1]}"}
+        text: str = yaml.safe_dump(config)
+        return text
+
     def close(self) -> None:
         """End the connections."""
         self._http.close()

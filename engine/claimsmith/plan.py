@@ -1,4 +1,4 @@
-"""The plan of a stack: every claim with its children, references and connection secret, in order.
+"""The plan of a stack: every claim with its children, references and connection secrets, in order.
 
 One plan serves the offline render, the review and the deployment. It is made from data alone:
 the set of resources is known before the engine runs, only values inside them may be `Ref`s.
@@ -6,37 +6,20 @@ the set of resources is known before the engine runs, only values inside them ma
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from claimsmith import connection, fieldpath, reference
 from claimsmith.binding import Binding, Unbound
-from claimsmith.compose import patches
-from claimsmith.compose.identity import EXTERNAL_NAME, OWNER, SECRET_TYPE, Identity, dress
-from claimsmith.compose.options import Options, options_of
-from claimsmith.connection import Connection
+from claimsmith.compose.identity import OWNER, SECRET_TYPE, Identity
+from claimsmith.connection import Connection, SecretPlace
 from claimsmith.errors import Collector, ComposeError, EngineError, Problem, at
-from claimsmith.models.klass import Side, Template
+from claimsmith.expand import Child, Draft, Expansion
+from claimsmith.models.klass import Parent
 from claimsmith.models.objects import GroupKind
 from claimsmith.reference import Selection, Table, Target
-from claimsmith.values import Ref, copied, walk
-
-
-@dataclass(frozen=True, slots=True)
-class Child:
-    """One resource of a claim: its whole document, and how it is deployed."""
-
-    address: str
-    template: Template
-    document: dict[str, Any]
-    options: Options
-    outcomes: tuple[patches.Outcome, ...] = ()
-
-    @property
-    def name(self) -> str:
-        """The resource's name in the cluster."""
-        return str(self.document["metadata"]["name"])
+from claimsmith.values import Ref, walk
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,23 +29,32 @@ class PlannedClaim:
     binding: Binding
     identity: Identity
     children: tuple[Child, ...]
-    connection: Connection | None
+    nested: tuple[PlannedClaim, ...] = ()
+    """Composites that it is made of, each under the name of its template."""
+    connections: tuple[Connection, ...] = ()
+    template: str = ""
+    """The template that made it, for a composite within another."""
 
     @property
     def address(self) -> str:
         """The claim's address in the plan."""
-        return address_of(self.binding)
+        return str(self.binding.claim.key)
 
     @property
     def component_name(self) -> str:
         """The name of the claim's component: with its type, which is the claim's kind, it is unique in a stack."""
-        return f"{self.identity.namespace}/{self.identity.name}"
+        return self.binding.claim.key.place
 
-    def secret_document(self) -> dict[str, Any] | None:
-        """The claim's Secret without its data, which nobody knows before the children exist."""
-        if self.connection is None:
-            return None
-        return secret_document(self.identity, self.connection.name)
+    @property
+    def connection(self) -> Connection | None:
+        """The Secret that the claim asks for."""
+        return next((c for c in self.connections if c.name == self.binding.claim.secret_name), None)
+
+    def walk(self) -> Iterator[PlannedClaim]:
+        """This claim and all composites below it, parents first."""
+        yield self
+        for inner in self.nested:
+            yield from inner.walk()
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,178 +67,120 @@ class Plan:
     unbound: tuple[Unbound, ...] = ()
     warnings: tuple[Problem, ...] = ()
 
+    def walk(self) -> Iterator[PlannedClaim]:
+        """Every claim and every composite below one."""
+        for claim in self.claims:
+            yield from claim.walk()
+
 
 def build_plan(
-    bindings: Sequence[Binding],
-    *,
-    project: str,
-    stack: str,
-    table: Table,
-    unbound: Sequence[Unbound] = (),
-    warnings: Sequence[Problem] = (),
+    expansion: Expansion, *, project: str, stack: str, table: Table, warnings: Sequence[Problem] = ()
 ) -> Plan:
-    """The plan for bound claims; every problem of every claim is told at once."""
+    """The plan for drafted claims; every problem of every claim is told at once."""
     problems = Collector()
-    drafts: list[tuple[Binding, Identity, list[Child]]] = []
-    for binding in bindings:
-        with problems.catch():
-            identity = identity_of(binding, project=project, stack=stack)
-            drafts.append((binding, identity, _drafted(binding, identity)))
-    problems.raise_as(ComposeError)
+    drafts = [d for root in expansion.drafts for d in root.walk()]
     targets = _index(drafts)
     claims: list[PlannedClaim] = []
     needs: dict[str, list[tuple[str, str]]] = {}
-    for binding, identity, children in drafts:
+    for draft in expansion.drafts:
         with problems.catch():
-            claim = _finished(binding, identity, children, targets, table)
+            claim = _finished(draft, targets, table)
             claims.append(claim)
             needs[claim.address] = _outside_needs(claim)
     problems.raise_as(ComposeError)
-    _refuse_doubles(claims, problems)
+    _refuse_doubles([c for root in claims for c in root.walk()], problems)
     problems.raise_as(ComposeError)
     by_address = {c.address: c for c in claims}
     order = reference.ordered(list(by_address), needs)
-    return Plan(project, stack, tuple(by_address[a] for a in order), tuple(unbound), tuple(warnings))
+    said = [*warnings, *(w for d in drafts for w in _contrary(d))]
+    return Plan(project, stack, tuple(by_address[a] for a in order), expansion.unbound, tuple(said))
 
 
-def identity_of(binding: Binding, *, project: str, stack: str) -> Identity:
-    """Who the children of a bound claim are."""
-    claim = binding.claim
-    annotations = (claim.data.get("metadata") or {}).get("annotations") or {}
-    return Identity(
-        project=project,
-        stack=stack,
-        api_version=claim.api_version,
-        kind=claim.key.group_kind.kind,
-        namespace=claim.key.namespace,
-        name=claim.key.name,
-        uid=binding.uid,
-        external_name=annotations.get(EXTERNAL_NAME),
-        class_ref=binding.klass.reference(),
-        parent=binding.klass.parent,
-    )
+def connections_of(identity: Identity, secret: tuple[str, str] | None, places: Sequence[SecretPlace]) -> list[Connection]:
+    """The Secrets of a claim: its composite's own, where that has one, and the one that it asks for.
+
+    An aggregate's own Secret is named after the aggregate; the claim's is a copy of it.
+    """
+    own = []
+    if identity.secret_namespace and identity.parent is not Parent.requirement:
+        own.append(Connection(identity.secret_namespace, identity.composite_name, tuple(places)))
+    return [*own, *([Connection(*secret, tuple(places))] if secret else [])]
 
 
-def claim_data(binding: Binding) -> dict[str, Any]:
-    """The claim as patches read it: with its namespace and uid filled in."""
-    data = binding.claim.data
-    key = binding.claim.key
-    metadata = {**(data.get("metadata") or {}), "namespace": key.namespace, "uid": binding.uid}
-    return {**data, "metadata": metadata, "spec": data.get("spec") or {}}
-
-
-def address_of(binding: Binding) -> str:
-    """The claim's address in the plan: its kind, namespace and name."""
-    return str(binding.claim.key)
-
-
-def secret_document(identity: Identity, name: str) -> dict[str, Any]:
-    """A claim's Secret without its data."""
+def secret_document(identity: Identity, secret: Connection) -> dict[str, Any]:
+    """A Secret of ours without its data."""
     metadata = {
-        "name": name,
-        "namespace": identity.namespace,
+        "name": secret.name,
+        "namespace": secret.namespace,
         "labels": identity.labels(),
         "annotations": {OWNER: identity.owner},
     }
     return {"apiVersion": "v1", "kind": "Secret", "metadata": metadata, "type": SECRET_TYPE}
 
 
-def _drafted(binding: Binding, identity: Identity) -> list[Child]:
-    """The claim's children, patched and dressed; selectors still stand."""
-    problems = Collector()
-    claim = claim_data(binding)
-    children: list[Child] = []
-    for template in binding.klass.templates:
-        with problems.catch():
-            document, outcomes = _patched(template, claim, binding)
-            here = binding.klass.document.source_of(template.at)
-            dressed = dress(document, template.name, identity)
-            with at(here, prefix=f"{address_of(binding)}, child {template.name!r}: "):
-                options = options_of(dressed)
-            children.append(
-                Child(f"{address_of(binding)}/{template.name}", template, dressed, options, tuple(outcomes))
-            )
-    problems.raise_as(ComposeError)
-    return children
-
-
-def _patched(
-    template: Template, claim: dict[str, Any], binding: Binding
-) -> tuple[dict[str, Any], list[patches.Outcome]]:
-    document: dict[str, Any] = copied(dict(template.base))
-    sides = {Side.claim: claim, Side.resource: document}
-    outcomes: list[patches.Outcome] = []
-    problems = Collector()
-    for patch in template.patches:
-        with problems.catch():
-            try:
-                outcomes.append(patches.apply(patch, sides))
-            except EngineError as error:
-                raise ComposeError(*(_blamed(p, patch.at, template, binding) for p in error.problems)) from error
-    problems.raise_as(ComposeError)
-    return document, outcomes
-
-
-def _blamed(problem: Problem, at_: str, template: Template, binding: Binding) -> Problem:
-    """The problem of a patch with both places: the claim's field where there is one, and the patch in the class."""
-    klass = binding.klass
-    patch_place = klass.document.source_of(at_)
-    what = f"{binding.claim.key}, child {template.name!r}: {problem.what} (patch at {patch_place})"
-    patch = next(p for p in template.patches if p.at == at_)
-    where = binding.claim.document.source_of(patch.reads[0]) if patch.reads else patch_place
-    return replace(
-        problem,
-        what=what,
-        where=where,
-        path=problem.path or patch.reads[0],
-        fix=problem.fix or "mend the claim's value or the class's patch",
-    )
-
-
-def _index(drafts: Iterable[tuple[Binding, Identity, list[Child]]]) -> dict[GroupKind, list[Target]]:
+def _index(drafts: Sequence[Draft]) -> dict[GroupKind, list[Target]]:
     """What a selector may pick in this stack, by kind."""
     found: dict[GroupKind, list[Target]] = {}
-    for _, identity, children in drafts:
-        for child in children:
-            target = _target(child, identity)
+    for draft in drafts:
+        for child in draft.children:
+            target = target_of(child, draft.identity)
             found.setdefault(target.group_kind, []).append(target)
     return found
 
 
-def _target(child: Child, identity: Identity) -> Target:
-    return Target(
-        child.address, child.template.group_kind, child.document["metadata"]["labels"], identity.uid, child.name
-    )
+def target_of(child: Child, identity: Identity) -> Target:
+    """A child as something that a selector may pick."""
+    labels = child.document["metadata"].get("labels") or {}
+    class_name = str((child.template.class_ref or {}).get("name", ""))
+    return Target(child.address, child.template.group_kind, labels, str(identity.key), child.name, class_name)
 
 
-def _finished(
-    binding: Binding,
-    identity: Identity,
-    drafts: list[Child],
-    targets: Mapping[GroupKind, Sequence[Target]],
-    table: Table,
-) -> PlannedClaim:
-    """The claim with selectors replaced by references, its children in order, and its Secret."""
-    children = {c.address: _referenced(c, identity, targets, table, binding) for c in drafts}
+def _finished(draft: Draft, targets: Mapping[GroupKind, Sequence[Target]], table: Table) -> PlannedClaim:
+    """The claim with selectors replaced by references, its children in order, and its Secrets."""
+    nested = [_finished(d, targets, table) for d in draft.nested]
+    children = {c.address: _referenced(c, draft, targets, table) for c in draft.children}
     needs = {
         a: [(r.resource, fieldpath.to_text(p)) for p, r in walk(c.document) if isinstance(r, Ref)]
         for a, c in children.items()
     }
-    with at(binding.klass.document.source_of("spec"), prefix=f"{address_of(binding)}: "):
+    claim = draft.binding.claim
+    with at(draft.binding.klass.document.source_of("spec"), prefix=f"{claim.key}: "):
         order = reference.ordered(list(children), needs)
-        places = [p for a in order if (p := connection.secret_place(children[a].template.name, children[a].document))]
-        secret = connection.gather(binding.claim.secret_name, binding.claim.key.namespace, places)
-    return PlannedClaim(binding, identity, tuple(children[a] for a in order), secret)
+        places = [p for a in order if (p := _place(children[a]))] + [p for n in nested if (p := _nested_place(n, draft))]
+        secret = (claim.secret_namespace, claim.secret_name) if claim.secret_name else None
+        secrets = connections_of(draft.identity, secret, places)
+    return PlannedClaim(
+        draft.binding,
+        draft.identity,
+        tuple(children[a] for a in order),
+        tuple(nested),
+        tuple(secrets),
+        draft.template,
+    )
+
+
+def _place(child: Child) -> SecretPlace | None:
+    details = child.template.details
+    if details == ():
+        return None
+    keys = None if details is None else [(d.name, d.key) for d in details]
+    return connection.secret_place(child.template.name, child.document, keys)
+
+
+def _nested_place(inner: PlannedClaim, outer: Draft) -> SecretPlace | None:
+    """The Secret of a composite, as a source for the one that is made of it."""
+    template = next(t for t in outer.binding.klass.templates if t.name == inner.template)
+    if inner.connection is None or template.details == ():
+        return None
+    keys = None if template.details is None else tuple((d.name, d.key) for d in template.details)
+    made = inner.connection
+    return SecretPlace(template.name, template.kind, made.namespace, made.name, keys)
 
 
 def _referenced(
-    child: Child,
-    identity: Identity,
-    targets: Mapping[GroupKind, Sequence[Target]],
-    table: Table,
-    binding: Binding,
+    child: Child, draft: Draft, targets: Mapping[GroupKind, Sequence[Target]], table: Table
 ) -> Child:
-    own = _target(child, identity)
+    own = target_of(child, draft.identity)
 
     def name_of(selection: Selection) -> Ref:
         picked = reference.pick(selection, own=own, candidates=targets.get(selection.target, ()))
@@ -255,28 +189,38 @@ def _referenced(
     try:
         return replace(child, document=reference.replace_selectors(child.document, table, name_of))
     except EngineError as error:
-        klass = binding.klass
+        document = child.template.document or draft.binding.klass.document
+        prefix = f"{draft.binding.claim.key}, child {child.template.name!r}: "
         raise type(error)(
             *(
-                replace(
-                    p,
-                    what=f"{address_of(binding)}, child {child.template.name!r}: {p.what}",
-                    where=klass.document.source_of(f"{child.template.at}.base.{p.path}"),
-                )
+                replace(p, what=prefix + p.what, where=document.source_of(f"{child.template.at}.base.{p.path}"))
                 for p in error.problems
             )
         ) from error
 
 
-def _outside_needs(claim: PlannedClaim) -> list[tuple[str, str]]:
+def _outside_needs(root: PlannedClaim) -> list[tuple[str, str]]:
     """The other claims whose children this claim's children refer to."""
+    own = {c.address for claim in root.walk() for c in claim.children}
     found = []
-    for child in claim.children:
-        for path, leaf in walk(child.document):
-            if isinstance(leaf, Ref):
-                other = leaf.resource.rpartition("/")[0]
-                if other != claim.address:
-                    found.append((other, f"{child.template.name}: {fieldpath.to_text(path)}"))
+    for claim in root.walk():
+        for child in claim.children:
+            for path, leaf in walk(child.document):
+                if isinstance(leaf, Ref) and leaf.resource not in own:
+                    found.append((leaf.resource.rpartition("/")[0], f"{child.template.name}: {fieldpath.to_text(path)}"))
+    return found
+
+
+def _contrary(draft: Draft) -> list[Problem]:
+    """Where claim and class say different things, and the class stands."""
+    found = []
+    for child in draft.children:
+        for outcome in child.outcomes:
+            if outcome.contrary:
+                read = outcome.patch.reads[0]
+                what = f"{draft.binding.claim.key}: {read} has no effect on {child.template.name!r}: {outcome.why}"
+                where = draft.binding.claim.document.source_of(read)
+                found.append(Problem(what, where, read, "leave it out of the claim, or choose another class"))
     return found
 
 
@@ -284,7 +228,7 @@ def _refuse_doubles(claims: Sequence[PlannedClaim], problems: Collector) -> None
     """Nothing may stand twice in the cluster: two resources of one identity, two writers of one Secret."""
     seen: dict[tuple[str, str, str], str] = {}
 
-    def claim_place(kind: str, namespace: str, name: str, writer: str, planned: PlannedClaim, path: str) -> None:
+    def place(kind: str, namespace: str, name: str, writer: str, planned: PlannedClaim, path: str) -> None:
         other = seen.setdefault((kind, namespace, name), writer)
         if other != writer:
             what = f"{writer} and {other} would both write {kind} {namespace + '/' if namespace else ''}{name}"
@@ -293,10 +237,11 @@ def _refuse_doubles(claims: Sequence[PlannedClaim], problems: Collector) -> None
 
     for planned in claims:
         for child in planned.children:
-            claim_place(str(child.template.group_kind), "", child.name, child.address, planned, "metadata.name")
-            place = connection.secret_place(child.template.name, child.document)
-            if place:
-                claim_place("Secret", place.namespace, place.name, child.address, planned, "metadata.name")
-        if planned.connection:
-            c = planned.connection
-            claim_place("Secret", c.namespace, c.name, planned.address, planned, "spec.writeConnectionSecretToRef.name")
+            kind = str(child.template.group_kind)
+            place(kind, child.namespace, child.name, child.address, planned, "metadata.name")
+            secret = connection.secret_place(child.template.name, child.document)
+            if secret:
+                place("Secret", secret.namespace, secret.name, child.address, planned, "metadata.name")
+        for own in planned.connections:
+            path = "spec.writeConnectionSecretToRef.name"
+            place("Secret", own.namespace, own.name, planned.address, planned, path)

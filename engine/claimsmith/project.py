@@ -17,17 +17,21 @@ from pathlib import Path
 from typing import Any
 
 from claimsmith import binding, bindings_file, crds
-from claimsmith.binding import Binding, Record, Unbound
+from claimsmith.binding import Record
 from claimsmith.catalog import Catalog, read_catalog
-from claimsmith.documents import read_documents
+from claimsmith.documents import Document, read_documents
 from claimsmith.errors import BindingError, LoadError, Problem, Source, nearest
+from claimsmith.expand import Expansion, expand
 from claimsmith.load import load
+from claimsmith.models.bindable import Bindable, read_bindable
 from claimsmith.models.klass import Class
 from claimsmith.models.objects import ClaimKey
 from claimsmith.models.reference_table import read_table
 from claimsmith.plan import Plan, build_plan
 from claimsmith.reference import Table
+from claimsmith.scope import Scopes, scopes_of_crds
 
+TABLES = ("references.yaml", "bindable.yaml")
 PRIVATE = ".claimsmith"
 """The git-ignored folder: local state, local control plane, passphrase."""
 
@@ -77,14 +81,28 @@ class Project:
         """The platform's classes, with the claims of a stack where one is named."""
         platform = load(self._platform_files(), root=self.root)
         claims = load([self.root / "stacks" / stack / "claims"], root=self.root) if stack else []
-        return read_catalog(platform, claims)
+        return read_catalog(platform, claims, bindable=self.bindable())
+
+    @cached_property
+    def _table(self) -> Table:
+        return read_table(self._tables("references.yaml"))
 
     def table(self) -> Table:
         """What a selector may select."""
-        built_in = resources.files("claimsmith").joinpath("data/references.yaml").read_text(encoding="utf-8")
-        documents = read_documents(built_in, file="claimsmith/data/references.yaml")
-        own = self.components / "references.yaml"
-        return read_table([*documents, *(load([own], root=self.root) if own.exists() else [])])
+        return self._table
+
+    def bindable(self) -> Bindable:
+        """Which kinds of claim may be served by which kinds of resource."""
+        return read_bindable(self._tables("bindable.yaml"))
+
+    def _tables(self, name: str) -> list[Document]:
+        """A built-in table, and what the project adds to it."""
+        built_in = resources.files("claimsmith").joinpath(f"data/{name}").read_text(encoding="utf-8")
+        own = self.components / name
+        return [
+            *read_documents(built_in, file=f"claimsmith/data/{name}"),
+            *(load([own], root=self.root) if own.exists() else []),
+        ]
 
     def bindings_path(self, stack: str) -> Path:
         """Where a stack's bindings are recorded."""
@@ -97,21 +115,36 @@ class Project:
             return []
         return bindings_file.read(path.read_text(encoding="utf-8"), file=path.relative_to(self.root).as_posix())
 
-    def bind(self, stack: str, *, rebind: frozenset[ClaimKey] = frozenset()) -> tuple[list[Binding], list[Unbound]]:
-        """Every claim of a stack with its class, recorded or chosen now."""
+    def expand(self, stack: str, *, rebind: frozenset[ClaimKey] = frozenset()) -> tuple[Catalog, Expansion]:
+        """Every claim of a stack with its class, recorded or chosen now, and its children."""
         self.check_stack(stack)
-        return binding.bind(self.catalog(stack), self.records(stack), project=self.name, stack=stack, rebind=rebind)
+        catalog = self.catalog(stack)
+        found = expand(
+            catalog,
+            self.records(stack),
+            project=self.name,
+            stack=stack,
+            scopes=self.scopes(catalog),
+            rebind=rebind,
+        )
+        return catalog, found
 
     def plan(self, stack: str, *, unrecorded_ok: bool = False) -> Plan:
         """The plan of a stack. A binding that is not recorded is refused, or warned about."""
-        self.check_stack(stack)
-        catalog = self.catalog(stack)
-        bound, unbound = binding.bind(catalog, self.records(stack), project=self.name, stack=stack)
-        missing = binding.unrecorded(bound, stack)
+        catalog, found = self.expand(stack)
+        missing = binding.unrecorded(found.bindings(), stack)
         if missing and not unrecorded_ok:
             raise BindingError(*missing)
         warnings = [*catalog.warnings, *missing]
-        return build_plan(bound, project=self.name, stack=stack, table=self.table(), unbound=unbound, warnings=warnings)
+        return build_plan(found, project=self.name, stack=stack, table=self.table(), warnings=warnings)
+
+    def scopes(self, catalog: Catalog) -> Scopes:
+        """Which kinds are namespaced, as far as the project's files say."""
+        managed = {kind: False for kind in self.table()}
+        managed |= {target: False for fields in self.table().values() for target in fields.values()}
+        defined = {d.group_kind: d.namespaced for d in catalog.definitions.values()}
+        required = {d.requirement: True for d in catalog.definitions.values() if d.requirement}
+        return Scopes({**managed, **scopes_of_crds(d.data for d in catalog.crds), **defined, **required})
 
     def component_path(self, klass: Class) -> Path:
         """Where the component of a class stands: beside the class's YAML."""
@@ -121,7 +154,7 @@ class Project:
         if not self.components.is_dir():
             return []
         found = (p for p in sorted(self.components.rglob("*")) if p.suffix in {".yaml", ".yml"})
-        return [p for p in found if p != self.components / "references.yaml"]
+        return [p for p in found if p not in {self.components / name for name in TABLES}]
 
 
 def find_root(start: Path | None = None) -> Path:

@@ -37,6 +37,8 @@ class Target:
     parent: str
     name: str = ""
     """The name it will have in the cluster, where that is known."""
+    class_name: str = ""
+    """The name of its own class, where it has one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +52,8 @@ class Selection:
     target: GroupKind
     same_parent: bool
     labels: Mapping[str, str] = field(default_factory=dict)
+    class_name: str = ""
+    """The class that the target was made by, where the selector says so."""
 
     @property
     def ref_path(self) -> fieldpath.Path:
@@ -58,6 +62,7 @@ class Selection:
 
     def __str__(self) -> str:
         labels = ", ".join(f"{k}={v}" for k, v in self.labels.items())
+        labels += f" made by the class {self.class_name}" if self.class_name else ""
         return f"{self.target}{' of the same parent' if self.same_parent else ''}{f' with {labels}' if labels else ''}"
 
 
@@ -77,6 +82,7 @@ def pick(selection: Selection, *, own: Target, candidates: Iterable[Target]) -> 
         if t.address != own.address
         and t.group_kind == selection.target
         and (not selection.same_parent or t.parent == own.parent)
+        and (not selection.class_name or t.class_name == selection.class_name)
         and all(t.labels.get(k) == v for k, v in selection.labels.items())
     ]
     if not fitting:
@@ -164,12 +170,13 @@ def _selection(path: fieldpath.Path, name: str, value: dict[str, Any], owner: Gr
         hint = f"did you mean {close}{_SUFFIX}? " if close else ""
         fix = f"{hint}say in components/references.yaml what {name} of {owner} points to"
         raise ReferenceError_(Problem(f"it is not known what {name!r} of {owner} refers to", path=text, fix=fix))
-    unknown = set(value) - {*SAME_PARENT, "matchLabels", "policy"}
+    unknown = set(value) - {*SAME_PARENT, "matchLabels", "matchClassRef", "policy"}
     if unknown:
-        fix = f"use {', '.join(SAME_PARENT)} or matchLabels"
+        fix = f"use {', '.join(SAME_PARENT)}, matchLabels or matchClassRef"
         raise ReferenceError_(Problem(f"a selector knows no {sorted(unknown)[0]!r}", path=text, fix=fix))
     labels = value.get("matchLabels") or {}
-    return Selection(path, name, known[name], any(value.get(w) is True for w in SAME_PARENT), labels)
+    class_name = str((value.get("matchClassRef") or {}).get("name", ""))
+    return Selection(path, name, known[name], any(value.get(w) is True for w in SAME_PARENT), labels, class_name)
 
 
 def _fields(document: Mapping[str, Any], table: Table) -> Mapping[str, GroupKind]:

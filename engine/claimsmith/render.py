@@ -7,7 +7,7 @@ from typing import Any
 
 import yaml
 
-from claimsmith.plan import Plan, PlannedClaim
+from claimsmith.plan import Plan, PlannedClaim, secret_document
 from claimsmith.values import Ref, mapped
 
 
@@ -25,8 +25,8 @@ def stream(plan: Plan) -> Iterator[str]:
 def documents(claim: PlannedClaim) -> list[dict[str, Any]]:
     """What is made for a claim, its Secret last and without data."""
     made = [plain(child.document) for child in claim.children]
-    secret = claim.secret_document()
-    return [*made, *([secret] if secret else [])]
+    inner = [document for nested in claim.nested for document in documents(nested)]
+    return [*inner, *made, *(secret_document(claim.identity, c) for c in claim.connections)]
 
 
 def plain(document: dict[str, Any]) -> dict[str, Any]:
@@ -43,11 +43,11 @@ def _shown(leaf: Any) -> Any:
 
 def _claim(claim: PlannedClaim) -> str:
     head = f"# {claim.address}, served by {claim.binding.klass.key} ({claim.binding.reason})\n"
-    parts = [f"---\n{_yaml(document)}" for document in documents(claim)]
-    if claim.connection:
-        from_ = ", ".join(f"{s} ({s.kind})" for s in claim.connection.sources) or "no child: it will be empty"
-        parts[-1] = parts[-1].replace("---\n", f"---\n# its data: the keys of {from_}\n", 1)
-    return head + "".join(parts)
+    parts = [f"---\n{_yaml(plain(child.document))}" for child in claim.children]
+    for secret in claim.connections:
+        from_ = ", ".join(f"{s} ({s.kind})" for s in secret.sources) or "no child: it will be empty"
+        parts.append(f"---\n# its data: the keys of {from_}\n{_yaml(secret_document(claim.identity, secret))}")
+    return "".join([*(_claim(nested) for nested in claim.nested), head, *parts])
 
 
 def _yaml(document: dict[str, Any]) -> str:

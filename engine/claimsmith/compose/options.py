@@ -27,8 +27,10 @@ class Options:
     timeout: str = DEFAULT_TIMEOUT
 
 
-def options_of(document: Mapping[str, Any]) -> Options:
-    """The options that a managed resource's document asks for."""
+def options_of(document: Mapping[str, Any], *, managed: bool = True) -> Options:
+    """The options that a resource's document asks for; those of a managed one are waited for until they are Ready."""
+    if not managed:
+        return Options(wait_for=())
     spec = document.get("spec") or {}
     annotations = (document.get("metadata") or {}).get("annotations") or {}
     policy = spec.get("reclaimPolicy", "Delete")

@@ -1,28 +1,31 @@
-"""The base of all generated components: a claim's children, dressed and registered, and its connection Secret."""
+"""The base of all generated components: a claim's children, dressed and registered, and its connection Secrets."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Required, TypedDict
+from typing import Any, Required, TypedDict, Union
 
 import pulumi
 
 from claimsmith import binding, connection, reference
 from claimsmith.compose.identity import EXTERNAL_NAME, OWNER, Identity, dress
 from claimsmith.compose.options import Options, has, options_of, with_live_values
-from claimsmith.connection import Connection
+from claimsmith.connection import Connection, SecretPlace
 from claimsmith.edge import secrets
 from claimsmith.edge.deployment import Deployment
 from claimsmith.edge.managed import Managed
 from claimsmith.edge.values import pruned
 from claimsmith.models.klass import Parent
 from claimsmith.models.objects import ClaimKey, GroupKind, group_of
-from claimsmith.plan import secret_document
+from claimsmith.plan import connections_of, secret_document
+from claimsmith.records import records_of
 from claimsmith.reference import Selection, Target
 
 WAIT_FOR = "pulumi.com/waitFor"
 FIELD_MANAGER = "pulumi.com/patchFieldManager"
+
+ClassReference = tuple[str, str, str]
 
 
 class ClaimMetadata(TypedDict, total=False):
@@ -50,21 +53,20 @@ class ClaimKind:
 
 @dataclass(frozen=True, slots=True)
 class ClassRef:
-    """The class that a component was generated from."""
+    """The class that a component was generated from, and how it binds what it makes."""
 
     api_version: str
     kind: str
     name: str
     digest: str
+    bound_by: str = "compositeRef"
+    namespaced: bool | None = None
+    secret_namespace: str | None = None
+    service_account: tuple[str, str] | None = None
 
     def reference(self) -> dict[str, str]:
         """The class as a `classRef` names it."""
         return {"apiVersion": self.api_version, "kind": self.kind, "name": self.name}
-
-    @property
-    def parent(self) -> Parent:
-        """What the children are bound to: a class of one resource binds it to the claim itself."""
-        return Parent.claim if self.kind == "ResourceClass" else Parent.composite
 
 
 class Composite(pulumi.ComponentResource):
@@ -83,11 +85,13 @@ class Composite(pulumi.ComponentResource):
     def __init__(self, name: str, args: Any, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__(self.CLAIM.type_token, name, {}, opts)
         self._deployment = Deployment.current()
+        self._args = args
         self.claim = _identity(self.CLAIM, self.CLASS, args, self._deployment)
         self._address = str(self.claim.key)
-        self._secret_name = ((args["spec"].get("writeConnectionSecretToRef")) or {}).get("name")
-        self._children: list[Managed] = []
-        self._keys: pulumi.Output[list[str]] = pulumi.Output.from_input([])
+        self._made: list[Managed | Composite] = []
+        self._secrets: list[Connection] = []
+        self._secret_resources: list[Managed] = []
+        self.details: pulumi.Output[dict[str, str]] | None = None
 
     def child(
         self,
@@ -95,25 +99,90 @@ class Composite(pulumi.ComponentResource):
         api_version: str,
         kind: str,
         *,
+        class_ref: ClassReference | None = None,
+        managed: bool = True,
         previous_name: str | None = None,
         **fields: Any,
     ) -> Managed:
         """Register what a template makes, with its name, labels and the reference to its parent."""
-        document = {"apiVersion": api_version, "kind": kind, **pruned(fields)}
-        dressed = dress(document, template, self.claim)
-        options = options_of(dressed)
+        dressed = self._dressed(template, api_version, kind, fields, class_ref)
+        options = options_of(dressed, managed=managed)
         dressed = self._as_controllers_left_it(dressed, options)
         aliases = [pulumi.Alias(name=f"{self._name}/{previous_name}")] if previous_name else []
+        provider = self._deployment.provider_for(self.CLASS.service_account)
         opts = pulumi.ResourceOptions.merge(
-            resource_options(options, parent=self, provider=self._deployment.provider),
-            pulumi.ResourceOptions(aliases=aliases),
+            resource_options(options, parent=self, provider=provider), pulumi.ResourceOptions(aliases=aliases)
         )
         child = Managed(f"{self._name}/{template}", engine_document(dressed, options, self.claim), opts)
-        self._children.append(child)
-        labels = dressed["metadata"]["labels"]
-        target = Target(f"{self._address}/{template}", GroupKind.of(document), labels, self.claim.uid)
+        self._made.append(child)
+        class_name = class_ref[2] if class_ref else ""
+        labels = dressed["metadata"].get("labels") or {}
+        address = f"{self._address}/{template}"
+        target = Target(address, GroupKind.of(dressed), labels, self._address, class_name=class_name)
         self._deployment.add(target, child)
         return child
+
+    def composite(
+        self, template: str, api_version: str, kind: str, *, previous_name: str | None = None, **fields: Any
+    ) -> Composite | None:
+        """Make what a template composes in turn: a component within this one. None where nothing serves it yet."""
+        dressed = self._dressed(template, api_version, kind, fields, None)
+        metadata = dressed["metadata"]
+        key = ClaimKey(GroupKind.of(dressed), metadata.get("namespace", ""), metadata["name"])
+        found = self._deployment.composite(str(key))
+        if found is None:
+            return None
+        component, uid = found
+        aliases = [pulumi.Alias(name=f"{self._name}/{previous_name}")] if previous_name else []
+        args = {**dressed, "metadata": {**metadata, "uid": uid}}
+        inner: Composite = component(
+            f"{self._name}/{template}", args, pulumi.ResourceOptions(parent=self, aliases=aliases)
+        )
+        self._made.append(inner)
+        return inner
+
+    def select(self, template: str, kind: str, labels: Mapping[str, str]) -> pulumi.Output[str]:
+        """The name of a resource of this stack, whoever made it, that has these labels."""
+        own = Target(f"{self._address}/{template}", GroupKind("", ""), {}, self._address)
+        selection = Selection((), "", GroupKind.parse(kind), same_parent=False, labels=labels)
+        picked = reference.pick(selection, own=own, candidates=self._deployment.targets(selection.target))
+        return self._deployment.resource(picked.address).name
+
+    def publish_connection(self, *sources: Source) -> None:
+        """Unite the children's connection Secrets in those that the claim and its class ask for."""
+        found = [found for source in sources if (found := _source(source))]
+        wish = _secret_wish(self._args, self.claim)
+        self._secrets = connections_of(self.claim, wish, [place for place, _ in found])
+        if not self._secrets:
+            return
+        self.details = secrets.united(self._deployment, self._address, self._secrets[-1], found)
+        for secret in self._secrets:
+            last = secret is self._secrets[-1]
+            self._secret_resources.append(self._secret(secret, "connection" if last else "composite-connection", found))
+
+    def finish(self) -> None:
+        """Write the records, where the stack keeps them, and tell the engine that all children are registered."""
+        references = [_reference(made) for made in self._made]
+        waits: list[Any] = [m.id if isinstance(m, Managed) else m.phase for m in self._made]
+        waits += [s.id for s in self._secret_resources]
+        if self._deployment.records:
+            self._record(references)
+        self.resources = pulumi.Output.all(*waits).apply(lambda _: references)
+        self.phase = pulumi.Output.all(*waits).apply(lambda _: "Bound")
+        self.connection_keys = pulumi.Output.from_input([])
+        if self.details is not None:
+            self.connection_keys = pulumi.Output.unsecret(
+                pulumi.Output.all(self.details, *waits).apply(lambda parts: sorted(parts[0]))
+            )
+        outputs = {"phase": self.phase, "resources": self.resources, "connectionKeys": self.connection_keys}
+        self.register_outputs(outputs)
+
+    def _dressed(
+        self, template: str, api_version: str, kind: str, fields: dict[str, Any], class_ref: ClassReference | None
+    ) -> dict[str, Any]:
+        document = {"apiVersion": api_version, "kind": kind, **(pruned(fields) or {})}
+        own = dict(zip(("apiVersion", "kind", "name"), class_ref, strict=True)) if class_ref else None
+        return dress(document, template, self.claim, class_ref=own)
 
     def _as_controllers_left_it(self, document: dict[str, Any], options: Options) -> dict[str, Any]:
         """The document with the live values of fields that its controller owns.
@@ -125,44 +194,29 @@ class Composite(pulumi.ComponentResource):
         live = self._deployment.live(document) if paths else None
         return with_live_values(document, live, paths) if live else document
 
-    def select(self, template: str, kind: str, labels: Mapping[str, str]) -> pulumi.Output[str]:
-        """The name of a resource of this stack, whoever made it, that has these labels."""
-        own = Target(f"{self._address}/{template}", GroupKind("", ""), {}, self.claim.uid)
-        selection = Selection((), "", GroupKind.parse(kind), same_parent=False, labels=labels)
-        picked = reference.pick(selection, own=own, candidates=self._deployment.targets(selection.target))
-        return self._deployment.resource(picked.address).name
-
-    def publish_connection(self, *children: Managed) -> None:
-        """Unite the children's connection Secrets in the one that the claim asks for."""
-        places = [(connection.secret_place(c.template, c.document), c) for c in children]
-        sources = [(place, child) for place, child in places if place]
-        if not self._secret_name:
-            return
-        wanted = Connection(self.claim.namespace, self._secret_name, tuple(p for p, _ in sources))
-        data = secrets.united(self._deployment, self._address, wanted, [c for _, c in sources])
-        document = {**secret_document(self.claim, self._secret_name), "data": data}
+    def _secret(self, secret: Connection, word: str, sources: Sequence[tuple[SecretPlace, Any]]) -> Managed:
+        document = {**secret_document(self.claim, secret), "data": self.details}
         document["metadata"]["annotations"][FIELD_MANAGER] = field_manager(self.claim)
-        secret = Managed(
-            f"{self._name}/connection",
+        return Managed(
+            f"{self._name}/{word}",
             document,
             pulumi.ResourceOptions(
                 parent=self,
                 provider=self._deployment.provider,
                 additional_secret_outputs=["data", "stringData"],
-                depends_on=[c for _, c in sources],
+                depends_on=[made for _, made in sources],
             ),
         )
-        self._children.append(secret)
-        self._keys = pulumi.Output.unsecret(pulumi.Output.all(secret.id, data).apply(lambda both: sorted(both[1])))
 
-    def finish(self) -> None:
-        """Tell the engine that all children are registered."""
-        made = [c for c in self._children if c.document["kind"] != "Secret"]
-        self.resources = pulumi.Output.all(*(c.id for c in made)).apply(lambda _: [_reference(c) for c in made])
-        self.connection_keys = self._keys
-        self.phase = pulumi.Output.all(*(c.id for c in self._children)).apply(lambda _: "Bound")
-        outputs = {"phase": self.phase, "resources": self.resources, "connectionKeys": self.connection_keys}
-        self.register_outputs(outputs)
+    def _record(self, references: list[dict[str, str]]) -> None:
+        for word, document in records_of(self.claim, self._args, references, self._secrets):
+            document["metadata"]["annotations"][FIELD_MANAGER] = field_manager(self.claim)
+            opts = pulumi.ResourceOptions(parent=self, provider=self._deployment.provider)
+            Managed(f"{self._name}/{word}", document, opts)
+
+
+Source = Union[Managed, Composite, None, tuple[Managed | Composite | None, Mapping[str, str]]]
+"""A child, or a child with the names and keys of the details that count."""
 
 
 def engine_document(document: Mapping[str, Any], options: Options, identity: Identity) -> dict[str, Any]:
@@ -192,7 +246,10 @@ def field_manager(identity: Identity) -> str:
 
 def _identity(claim: ClaimKind, klass: ClassRef, args: Any, deployment: Deployment) -> Identity:
     metadata = args["metadata"]
-    namespace, name = metadata.get("namespace", "default"), metadata["name"]
+    parent = Parent(klass.bound_by)
+    clustered = parent is Parent.instance and not klass.namespaced
+    namespace = "" if clustered else metadata.get("namespace", "default")
+    name = metadata["name"]
     key = ClaimKey(GroupKind(group_of(claim.api_version), claim.kind), namespace, name)
     uid = metadata.get("uid") or binding.derive_uid(key, project=deployment.project, stack=deployment.stack)
     return Identity(
@@ -205,10 +262,38 @@ def _identity(claim: ClaimKind, klass: ClassRef, args: Any, deployment: Deployme
         uid=uid,
         external_name=(metadata.get("annotations") or {}).get(EXTERNAL_NAME),
         class_ref=klass.reference(),
-        parent=klass.parent,
+        parent=parent,
+        namespaced=klass.namespaced,
+        secret_namespace=klass.secret_namespace,
     )
 
 
-def _reference(child: Managed) -> dict[str, str]:
-    document = child.document
-    return {"apiVersion": document["apiVersion"], "kind": document["kind"], "name": document["metadata"]["name"]}
+def _secret_wish(args: Any, identity: Identity) -> tuple[str, str] | None:
+    """Namespace and name of the Secret that a claim asks for, in its dialect's words."""
+    defined = identity.parent in (Parent.instance, Parent.requirement)
+    spec = (args["spec"].get("infrastructure") or {}) if defined else args["spec"]
+    wish = spec.get("writeConnectionSecretToRef")
+    return (wish.get("namespace") or identity.namespace, wish["name"]) if wish else None
+
+
+def _source(source: Source) -> tuple[SecretPlace, Managed | Composite] | None:
+    made, keys = source if isinstance(source, tuple) else (source, None)
+    details = None if keys is None else list(keys.items())
+    match made:
+        case Managed():
+            place = connection.secret_place(made.template, made.document, details)
+            return (place, made) if place else None
+        case Composite() if made._secrets:
+            own = made._secrets[-1]
+            kept = None if details is None else tuple(details)
+            return SecretPlace(made._name.rpartition("/")[2], made.CLAIM.kind, own.namespace, own.name, kept), made
+        case _:
+            return None
+
+
+def _reference(made: Managed | Composite) -> dict[str, str]:
+    if isinstance(made, Composite):
+        return {k: v for k, v in made.claim.claim_reference().items()}
+    document = made.document
+    place = {"namespace": document["metadata"]["namespace"]} if document["metadata"].get("namespace") else {}
+    return {"apiVersion": document["apiVersion"], "kind": document["kind"], **place, "name": document["metadata"]["name"]}

@@ -26,12 +26,19 @@ class Deployment:
         stack: str,
         provider: pulumi.ProviderResource | None = None,
         cluster: Cluster | None = None,
+        identifier: str = "",
         targets: Iterable[Target] = (),
+        composites: Mapping[str, tuple[Any, str]] | None = None,
+        records: bool = False,
     ) -> None:
         self.project = project
         self.stack = stack
         self.provider = provider
         self.cluster = cluster
+        self.identifier = identifier
+        self.records = records
+        self._composites = composites or {}
+        self._impersonating: dict[tuple[str, str], pulumi.ProviderResource] = {}
         self.problems: list[Problem] = []
         self._planned: dict[GroupKind, list[Target]] = {}
         self._registered: dict[str, Managed] = {}
@@ -49,6 +56,18 @@ class Deployment:
     def begin(cls, deployment: Deployment | None) -> None:
         """Make a run the current one, or end it."""
         cls._current = deployment
+
+    def provider_for(self, account: tuple[str, str] | None) -> pulumi.ProviderResource | None:
+        """The provider that makes resources as a service account; the stack's own where there is none."""
+        if account is None or self.cluster is None:
+            return self.provider
+        if account not in self._impersonating:
+            self._impersonating[account] = kubernetes_provider(self.cluster, self.identifier, account=account)
+        return self._impersonating[account]
+
+    def composite(self, address: str) -> tuple[Any, str] | None:
+        """The component that serves a composite within another, and the composite's uid."""
+        return self._composites.get(address)
 
     def add(self, target: Target, resource: Managed) -> None:
         """Note what was registered, so that selectors of later children find it."""
@@ -79,3 +98,22 @@ class Deployment:
         if self.cluster is None:
             raise pulumi.RunError("connection details need a cluster to read from: run within a claimsmith program")
         return self.cluster.secret_data(namespace, name)
+
+
+def kubernetes_provider(
+    cluster: Cluster, identifier: str, *, account: tuple[str, str] | None = None
+) -> pulumi.ProviderResource:
+    """A Kubernetes provider for a cluster, as a service account where one is named.
+
+    The kubeconfig is a secret, and the cluster is known by its identity: a changed address replaces nothing.
+    """
+    import pulumi_kubernetes
+
+    name = f"cluster/{account[0]}/{account[1]}" if account else "cluster"
+    return pulumi_kubernetes.Provider(
+        name,
+        kubeconfig=pulumi.Output.secret(cluster.impersonating(account) if account else cluster.kubeconfig),
+        context=cluster.context,
+        cluster_identifier=identifier,
+        enable_secret_mutable=True,
+    )

@@ -14,13 +14,13 @@ import pulumi
 from claimsmith.checks import component_problems
 from claimsmith.cluster import Cluster, owner_of
 from claimsmith.edge.component import Composite
-from claimsmith.edge.deployment import Deployment
+from claimsmith.edge.deployment import Deployment, kubernetes_provider
 from claimsmith.errors import ConnectionError_, DeployError, EngineError, GenerateError, Problem
 from claimsmith.generate import class_name
 from claimsmith.models.klass import Class
-from claimsmith.plan import Plan, PlannedClaim, claim_data
+from claimsmith.expand import claim_data
+from claimsmith.plan import Plan, PlannedClaim, target_of
 from claimsmith.project import Project, find_root
-from claimsmith.reference import Target
 
 
 def run(start: Path | None = None) -> None:
@@ -30,29 +30,40 @@ def run(start: Path | None = None) -> None:
         settings = pulumi.Config("claimsmith")
         stack = pulumi.get_stack()
         plan = project.plan(stack, unrecorded_ok=settings.get("bind") == "auto")
-        classes = {c.binding.klass.key: c.binding.klass for c in plan.claims}
-        components = {key: load_component(project, klass) for key, klass in classes.items()}
+        classes = {c.address: c.binding.klass for c in plan.walk()}
+        components = {address: load_component(project, klass) for address, klass in classes.items()}
         cluster = Cluster(*_kubeconfig(project, settings))
         refuse_foreign_secrets(plan, cluster)
-        deploy(plan, components, cluster, identifier=settings.get("cluster") or cluster.identity())
+        deploy(
+            plan,
+            components,
+            cluster,
+            identifier=settings.get("cluster") or cluster.identity(),
+            records=bool(settings.get_bool("records")),
+        )
     except EngineError as error:
         raise pulumi.RunError("\n".join(str(p) for p in error.problems)) from error
 
 
-def deploy(plan: Plan, components: dict[Any, type[Composite]], cluster: Cluster, *, identifier: str) -> None:
+def deploy(
+    plan: Plan, components: dict[str, type[Composite]], cluster: Cluster, *, identifier: str, records: bool = False
+) -> None:
     """Register every claim's component, and export what the claims became."""
     for problem in (*plan.warnings, *(u.problem for u in plan.unbound if not u.mistake)):
         pulumi.log.warn(str(problem))
-    provider = _provider(cluster, identifier)
-    targets = (
-        Target(c.address, c.template.group_kind, c.document["metadata"]["labels"], planned.identity.uid, c.name)
-        for planned in plan.claims
-        for c in planned.children
+    deployment = Deployment(
+        project=plan.project,
+        stack=plan.stack,
+        provider=kubernetes_provider(cluster, identifier),
+        cluster=cluster,
+        identifier=identifier,
+        targets=(target_of(child, claim.identity) for claim in plan.walk() for child in claim.children),
+        composites={c.address: (components[c.address], c.binding.uid) for c in plan.walk()},
+        records=records,
     )
-    deployment = Deployment(project=plan.project, stack=plan.stack, provider=provider, cluster=cluster, targets=targets)
     Deployment.begin(deployment)
     deployment.problems.extend(u.problem for u in plan.unbound if u.mistake)
-    made = {c.address: components[c.binding.klass.key](c.component_name, claim_data(c.binding)) for c in plan.claims}
+    made = {c.address: components[c.address](c.component_name, claim_data(c.binding)) for c in plan.claims}
     summary = {address: _summary(plan_of, made[address]) for address, plan_of in _by_address(plan).items()}
     pulumi.export("claims", summary)
     # Not part of the exports: these are written, then the run fails.
@@ -79,7 +90,7 @@ def load_component(project: Project, klass: Class) -> type[Composite]:
 
 def refuse_foreign_secrets(plan: Plan, cluster: Cluster) -> None:
     """Refuse to write over a Secret that a user named and somebody else made: the engine would merge into it."""
-    asking = [c for c in plan.claims if c.connection]
+    asking = [c for c in plan.walk() if c.connection]
     with ThreadPoolExecutor(max_workers=8) as pool:
         found = list(pool.map(lambda c: _foreign(c, cluster), asking))
     problems = [p for p in found if p]
@@ -99,18 +110,6 @@ def _foreign(claim: PlannedClaim, cluster: Cluster) -> Problem | None:
     where = claim.binding.claim.document.source_of(path)
     what = f"{claim.address} asks for the Secret {namespace}/{name}, which is there already and {whose}"
     return Problem(what, where, path, "name another Secret, or remove that one")
-
-
-def _provider(cluster: Cluster, identifier: str) -> pulumi.ProviderResource:
-    import pulumi_kubernetes
-
-    return pulumi_kubernetes.Provider(
-        "cluster",
-        kubeconfig=pulumi.Output.secret(cluster.kubeconfig),
-        context=cluster.context,
-        cluster_identifier=identifier,
-        enable_secret_mutable=True,
-    )
 
 
 def _kubeconfig(project: Project, settings: pulumi.Config) -> tuple[str, str | None]:

@@ -19,18 +19,25 @@ GRACE_SECONDS = 5.0
 
 
 def united(
-    deployment: Deployment, claim: str, wanted: Connection, children: Sequence[Managed]
+    deployment: Deployment, claim: str, wanted: Connection, sources: Sequence[tuple[SecretPlace, Any]]
 ) -> pulumi.Output[dict[str, str]]:
-    """The data of the claim's Secret, as a secret Output that is known once the children are ready."""
+    """The data of the claim's Secret, as a secret Output that is known once the children are ready.
 
-    async def gather(_: Any) -> dict[str, str]:
+    A child's Secret is read from the cluster once the child is there; a composite's details are at hand.
+    """
+    ready = [made.id if isinstance(made, Managed) else made.details for _, made in sources]
+
+    async def gather(known: list[Any]) -> dict[str, str]:
         try:
-            parts = [(place, await _read(deployment, claim, place)) for place in wanted.sources]
+            parts = []
+            for (place, made), value in zip(sources, known, strict=True):
+                data = await _read(deployment, claim, place) if isinstance(made, Managed) else value
+                parts.append((place, data))
             return connection.unite(parts)
         except EngineError as error:
             return await _as_it_was(deployment, wanted, error)
 
-    return pulumi.Output.secret(pulumi.Output.all(*(c.id for c in children)).apply(gather))
+    return pulumi.Output.secret(pulumi.Output.all(*ready).apply(gather))
 
 
 async def _read(deployment: Deployment, claim: str, place: SecretPlace) -> dict[str, str]:

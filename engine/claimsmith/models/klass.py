@@ -82,6 +82,10 @@ class Template:
     """The connection details that count; None means every key of the child's Secret."""
     class_ref: Mapping[str, Any] | None = None
     """The child's own class, where that is not the claim's."""
+    managed: bool = True
+    """Whether a provider's controller makes it Ready: then it is waited for."""
+    composite: bool = False
+    """Whether it is of a defined kind, and so composed in turn."""
     document: Document | None = field(default=None, repr=False, compare=False)
     """The document that the template stands in, where that is not the class's."""
 
@@ -144,6 +148,8 @@ class Class:
                 "patches": [_plain(p) for p in t.patches],
                 **({"details": [[d.name, d.key] for d in t.details]} if t.details is not None else {}),
                 **({"class": t.class_ref} if t.class_ref else {}),
+                **({"managed": False} if not t.managed else {}),
+                **({"composite": True} if t.composite else {}),
             }
             for t in self.templates
         ]

@@ -1,0 +1,230 @@
+"""From claims to drafts: each claim is bound, its children are composed, and composites among them are claims again.
+
+A draft is a bound claim with its patched and dressed children; a child of a defined kind is a draft of its own, so
+that composites of composites become a tree. References between children are not followed yet.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from claimsmith.binding import Binding, Record, Unbound, bind_one
+from claimsmith.catalog import Catalog
+from claimsmith.compose import patches
+from claimsmith.compose.identity import EXTERNAL_NAME, Identity, dress
+from claimsmith.compose.options import Options, options_of
+from claimsmith.documents import Document
+from claimsmith.errors import BindingError, Collector, ComposeError, EngineError, Problem, at
+from claimsmith.models.claim import Claim
+from claimsmith.models.klass import Side, Template
+from claimsmith.models.objects import ClaimKey, GroupKind
+from claimsmith.scope import Scopes
+from claimsmith.values import copied
+
+
+@dataclass(frozen=True, slots=True)
+class Child:
+    """One resource of a claim: its whole document, and how it is deployed."""
+
+    address: str
+    template: Template
+    document: dict[str, Any]
+    options: Options
+    outcomes: tuple[patches.Outcome, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The resource's name in the cluster."""
+        return str(self.document["metadata"]["name"])
+
+    @property
+    def namespace(self) -> str:
+        """The resource's namespace, empty at cluster scope."""
+        return str(self.document["metadata"].get("namespace", ""))
+
+
+@dataclass(slots=True)
+class Draft:
+    """A bound claim with its children; composites among them are drafts themselves, under their template's name."""
+
+    binding: Binding
+    identity: Identity
+    template: str = ""
+    children: list[Child] = field(default_factory=list)
+    nested: list[Draft] = field(default_factory=list)
+    outcomes: tuple[patches.Outcome, ...] = ()
+    """What became of the patches of the template that made it."""
+
+    def walk(self) -> Iterator[Draft]:
+        """This draft and all below it, parents first."""
+        yield self
+        for draft in self.nested:
+            yield from draft.walk()
+
+
+@dataclass(frozen=True, slots=True)
+class Expansion:
+    """All claims of a stack as drafts, and those that nothing serves."""
+
+    drafts: tuple[Draft, ...]
+    unbound: tuple[Unbound, ...]
+
+    def bindings(self) -> list[Binding]:
+        """Every binding, those of composites below their claims'."""
+        return [d.binding for root in self.drafts for d in root.walk()]
+
+
+def expand(
+    catalog: Catalog,
+    records: Iterable[Record],
+    *,
+    project: str,
+    stack: str,
+    scopes: Scopes,
+    rebind: frozenset[ClaimKey] = frozenset(),
+) -> Expansion:
+    """Every claim of the catalog as a draft; every problem of every claim is told at once."""
+    expander = _Expander(catalog, {r.claim: r for r in records}, project, stack, scopes, rebind)
+    drafts = [d for claim in catalog.claims.values() if (d := expander.draft(claim, ()))]
+    expander.bind_problems.raise_as(BindingError)
+    expander.problems.raise_as(ComposeError)
+    return Expansion(tuple(drafts), tuple(expander.unbound))
+
+
+def identity_of(binding: Binding, *, project: str, stack: str) -> Identity:
+    """Who the children of a bound claim are."""
+    claim, klass = binding.claim, binding.klass
+    annotations = (claim.data.get("metadata") or {}).get("annotations") or {}
+    return Identity(
+        project=project,
+        stack=stack,
+        api_version=claim.api_version,
+        kind=claim.key.group_kind.kind,
+        namespace=claim.key.namespace,
+        name=claim.key.name,
+        uid=binding.uid,
+        external_name=annotations.get(EXTERNAL_NAME),
+        class_ref=klass.reference(),
+        parent=klass.parent,
+        namespaced=klass.namespaced,
+        secret_namespace=klass.secret_namespace,
+    )
+
+
+def claim_data(binding: Binding) -> dict[str, Any]:
+    """The claim as patches read it: with its namespace and uid filled in."""
+    data = binding.claim.data
+    key = binding.claim.key
+    place = {"namespace": key.namespace} if key.namespace else {}
+    metadata = {**(data.get("metadata") or {}), **place, "uid": binding.uid}
+    return {**data, "metadata": metadata, "spec": data.get("spec") or {}}
+
+
+@dataclass(slots=True)
+class _Expander:
+    catalog: Catalog
+    records: Mapping[ClaimKey, Record]
+    project: str
+    stack: str
+    scopes: Scopes
+    rebind: frozenset[ClaimKey]
+    unbound: list[Unbound] = field(default_factory=list)
+    problems: Collector = field(default_factory=Collector)
+    bind_problems: Collector = field(default_factory=Collector)
+
+    def draft(self, claim: Claim, above: tuple[Claim, ...]) -> Draft | None:
+        """The claim bound and composed, or None where that failed and was noted."""
+        _refuse_circle(claim, above)
+        with self.bind_problems.catch():
+            record = self.records.get(claim.key)
+            found = bind_one(
+                claim, record, self.catalog, project=self.project, stack=self.stack, anew=claim.key in self.rebind
+            )
+            if isinstance(found, Unbound):
+                self.unbound.append(found)
+                return None
+            with self.problems.catch():
+                return self._composed(found, above)
+        return None
+
+    def _composed(self, binding: Binding, above: tuple[Claim, ...]) -> Draft:
+        identity = identity_of(binding, project=self.project, stack=self.stack)
+        draft = Draft(binding, identity)
+        claim = claim_data(binding)
+        problems = Collector()
+        for template in binding.klass.templates:
+            with problems.catch():
+                document, outcomes = _patched(template, claim, binding)
+                dressed = dress(document, template.name, identity, class_ref=template.class_ref)
+                with at(_place(template, binding), prefix=f"{binding.claim.key}, child {template.name!r}: "):
+                    self.scopes.check(template.group_kind, namespaced=binding.klass.namespaced)
+                    options = options_of(dressed, managed=template.managed and not template.composite)
+                if template.composite:
+                    below = self._nested(template, dressed, binding, above)
+                    if below:
+                        below.outcomes = tuple(outcomes)
+                        draft.nested.append(below)
+                else:
+                    address = f"{binding.claim.key}/{template.name}"
+                    draft.children.append(Child(address, template, dressed, options, tuple(outcomes)))
+        problems.raise_as(ComposeError)
+        return draft
+
+    def _nested(
+        self, template: Template, document: dict[str, Any], binding: Binding, above: tuple[Claim, ...]
+    ) -> Draft | None:
+        """A composite that a template makes: a claim of its own."""
+        where = _place(template, binding)
+        source = Document(document, where.file, where.line)
+        with at(where, prefix=f"{binding.claim.key}, child {template.name!r}: "):
+            claim = self.catalog.read_claim(source)
+        below = self.draft(claim, (*above, binding.claim))
+        if below:
+            below.template = template.name
+        return below
+
+
+def _patched(
+    template: Template, claim: dict[str, Any], binding: Binding
+) -> tuple[dict[str, Any], list[patches.Outcome]]:
+    document: dict[str, Any] = copied(dict(template.base))
+    sides = {Side.claim: claim, Side.resource: document}
+    outcomes: list[patches.Outcome] = []
+    problems = Collector()
+    for patch in template.patches:
+        try:
+            outcomes.append(patches.apply(patch, sides))
+        except EngineError as error:
+            problems.problems += [_blamed(p, patch.at, template, binding) for p in error.problems]
+    problems.raise_as(ComposeError)
+    return document, outcomes
+
+
+def _blamed(problem: Problem, at_: str, template: Template, binding: Binding) -> Problem:
+    """The problem of a patch with both places: the claim's field where there is one, and the patch in the class."""
+    document = template.document or binding.klass.document
+    patch_place = document.source_of(at_)
+    what = f"{binding.claim.key}, child {template.name!r}: {problem.what} (patch at {patch_place})"
+    patch = next(p for p in template.patches if p.at == at_)
+    where = binding.claim.document.source_of(patch.reads[0]) if patch.reads else patch_place
+    fix = problem.fix or "mend the claim's value or the class's patch"
+    return replace(problem, what=what, where=where, path=problem.path or patch.reads[0], fix=fix)
+
+
+def _place(template: Template, binding: Binding) -> Any:
+    return (template.document or binding.klass.document).source_of(template.at)
+
+
+def _refuse_circle(claim: Claim, above: tuple[Claim, ...]) -> None:
+    kinds = [c.key.group_kind for c in above]
+    if claim.key.group_kind in kinds:
+        way = " → ".join(str(k) for k in (*kinds[kinds.index(claim.key.group_kind) :], claim.key.group_kind))
+        what = f"composition runs in a circle: {way}"
+        raise ComposeError(Problem(what, claim.document.source_of(), fix="let one of these compositions compose something else"))
+
+
+def kinds_of(drafts: Iterable[Draft]) -> set[GroupKind]:
+    """The kinds of all resources in the drafts."""
+    return {c.template.group_kind for root in drafts for d in root.walk() for c in d.children}

@@ -1,0 +1,81 @@
+"""Claims and composites as objects in the cluster, so that `kubectl get` tells their story.
+
+Pure: from who a claim is and what was made for it, to the documents that record it. They carry no status subresource
+and no owner references: nothing reconciles them, and the garbage collector must not act on derived uids.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from claimsmith.compose.identity import AGGREGATE, COMPOSITE, OWNER, Identity
+from claimsmith.connection import Connection
+from claimsmith.models.klass import Parent
+
+Reference = Mapping[str, Any]
+
+
+def records_of(
+    identity: Identity, claim: Mapping[str, Any], made: Sequence[Reference], secrets: Sequence[Connection]
+) -> list[tuple[str, dict[str, Any]]]:
+    """The documents that record a claim and its composite, each with the word that it has in the component."""
+    match identity.parent:
+        case Parent.instance:
+            return [("instance", _instance(identity, claim, made))]
+        case Parent.requirement:
+            return [("requirement", _requirement(identity, claim, made))]
+        case Parent.composite:
+            composite = _composite(identity, COMPOSITE, made, secrets)
+        case Parent.aggregate:
+            composite = _composite(identity, AGGREGATE, made, secrets)
+        case Parent.claim:
+            return [("claim", _claim(identity, claim, made[0] if made else {}))]
+    reference = {key: composite[key] for key in ("apiVersion", "kind")} | {"name": identity.composite_name}
+    return [("composite", composite), ("claim", _claim(identity, claim, reference))]
+
+
+def _claim(identity: Identity, claim: Mapping[str, Any], resource: Reference) -> dict[str, Any]:
+    spec = {**claim["spec"], "classRef": dict(identity.class_ref), "resourceRef": dict(resource)}
+    return _written(identity, claim, spec) | {"status": {"bindingPhase": "Bound"}}
+
+
+def _composite(
+    identity: Identity, kind: Mapping[str, str], made: Sequence[Reference], secrets: Sequence[Connection]
+) -> dict[str, Any]:
+    aggregate = kind is AGGREGATE
+    selector = {"resourceSelector": {"matchLabels": identity.labels()}}
+    group = identity.key.group_kind.group
+    version = identity.api_version.rpartition("/")[2]
+    annotations = {OWNER: identity.owner, f"{identity.kind.lower()}.{group}/{version}": "bindable"}
+    own = [s for s in secrets if s.name == identity.composite_name]
+    spec = {
+        **({"aggregationRule": selector} if aggregate else selector),
+        "claimRef": identity.claim_reference(),
+        "classRef": dict(identity.class_ref),
+        **({"writeConnectionSecretsToRef": {"namespace": own[0].namespace, "name": own[0].name}} if own else {}),
+    }
+    bound = [{**reference, "bindingPhase": "Bound"} for reference in made]
+    status = {"aggregatedResources" if aggregate else "resources": bound, "bindingPhase": "Bound"}
+    metadata = {"name": identity.composite_name, "labels": identity.labels(), "annotations": annotations}
+    return {**kind, "metadata": metadata, "spec": spec, "status": status}
+
+
+def _instance(identity: Identity, claim: Mapping[str, Any], made: Sequence[Reference]) -> dict[str, Any]:
+    word = "application" if identity.namespaced else "infrastructure"
+    injected = {**(claim["spec"].get(word) or {}), "compositionRef": {"name": identity.class_ref["name"]}}
+    return _written(identity, claim, {**claim["spec"], word: {**injected, "composedRefs": [dict(r) for r in made]}})
+
+
+def _requirement(identity: Identity, claim: Mapping[str, Any], made: Sequence[Reference]) -> dict[str, Any]:
+    injected = {**(claim["spec"].get("infrastructure") or {}), **({"resourceRef": dict(made[0])} if made else {})}
+    return _written(identity, claim, {**claim["spec"], "infrastructure": injected})
+
+
+def _written(identity: Identity, claim: Mapping[str, Any], spec: Mapping[str, Any]) -> dict[str, Any]:
+    given = claim["metadata"]
+    place = {"namespace": identity.namespace} if identity.namespace else {}
+    labels = {"labels": dict(given["labels"])} if given.get("labels") else {}
+    annotations = {**(given.get("annotations") or {}), OWNER: identity.owner}
+    metadata = {"name": identity.name, **place, **labels, "annotations": annotations}
+    return {"apiVersion": identity.api_version, "kind": identity.kind, "metadata": metadata, "spec": dict(spec)}

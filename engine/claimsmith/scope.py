@@ -1,0 +1,70 @@
+"""Whether a kind lives in namespaces or at cluster scope: known from CRDs, definitions and Kubernetes itself, never guessed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from claimsmith.errors import ComposeError, Problem
+from claimsmith.models.objects import GroupKind
+
+_NAMESPACED = {
+    "": ("ConfigMap", "Endpoints", "Event", "LimitRange", "PersistentVolumeClaim", "Pod", "PodTemplate",
+         "ReplicationController", "ResourceQuota", "Secret", "Service", "ServiceAccount"),
+    "apps": ("ControllerRevision", "DaemonSet", "Deployment", "ReplicaSet", "StatefulSet"),
+    "autoscaling": ("HorizontalPodAutoscaler",),
+    "batch": ("CronJob", "Job"),
+    "networking.k8s.io": ("Ingress", "NetworkPolicy"),
+    "extensions": ("Ingress",),
+    "policy": ("PodDisruptionBudget",),
+    "rbac.authorization.k8s.io": ("Role", "RoleBinding"),
+    "workload.crossplane.io": ("KubernetesApplication", "KubernetesApplicationResource", "WorkloadTarget"),
+}  # fmt: skip
+_CLUSTER = {
+    "": ("Namespace", "Node", "PersistentVolume"),
+    "apiextensions.k8s.io": ("CustomResourceDefinition",),
+    "rbac.authorization.k8s.io": ("ClusterRole", "ClusterRoleBinding"),
+    "storage.k8s.io": ("StorageClass",),
+    "core.crossplane.io": ("CompositeResource",),
+    "aggregation.crossplane.io": ("AggregateResource",),
+    "kubernetes.crossplane.io": ("Provider",),
+}
+
+
+class Scopes:
+    """The scopes of all kinds that are known."""
+
+    def __init__(self, known: Mapping[GroupKind, bool]) -> None:
+        self._namespaced = {
+            **{GroupKind(g, k): True for g, kinds in _NAMESPACED.items() for k in kinds},
+            **{GroupKind(g, k): False for g, kinds in _CLUSTER.items() for k in kinds},
+            **known,
+        }
+
+    def namespaced(self, kind: GroupKind) -> bool | None:
+        """Whether a kind is namespaced; None where nobody says."""
+        return self._namespaced.get(kind)
+
+    def check(self, kind: GroupKind, *, namespaced: bool | None) -> None:
+        """Refuse a kind that cannot be where its parent needs it: an application's in its namespace, others at cluster scope."""
+        if namespaced is None:
+            return
+        actual = self.namespaced(kind)
+        if actual is None:
+            fix = "give its CustomResourceDefinition in the platform's files"
+            raise ComposeError(Problem(f"it is not known whether {kind} is namespaced", path="kind", fix=fix))
+        if actual != namespaced:
+            place = "at cluster scope" if namespaced else "in namespaces"
+            wanted = "an application composes within its namespace" if namespaced else "infrastructure composes at cluster scope"
+            raise ComposeError(Problem(f"{kind} lives {place}, but {wanted} only", path="kind", fix="compose another kind"))
+
+
+def scopes_of_crds(crds: Iterable[Mapping[str, Any]]) -> dict[GroupKind, bool]:
+    """The scopes that CRDs declare."""
+    found = {}
+    for crd in crds:
+        spec = crd.get("spec") or {}
+        kind = (spec.get("names") or {}).get("kind")
+        if kind:
+            found[GroupKind(str(spec.get("group", "")), str(kind))] = spec.get("scope", "Namespaced") == "Namespaced"
+    return found
