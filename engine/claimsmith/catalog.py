@@ -1,23 +1,34 @@
-"""All models of a stack, indexed: the platform's classes and the application teams' claims.
+"""All models of a stack, indexed: the platform's classes and definitions, and the application teams' claims.
 
-Takes documents, gives a `Catalog`. Every name stands once, and every problem is told at once.
+Takes documents, gives a `Catalog`. Each dialect reads its own documents; here they meet. Every name stands once,
+compositions keep their definitions' promises, and every problem is told at once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Protocol, TypeVar
 
+from claimsmith.crds import is_managed
 from claimsmith.documents import Document
 from claimsmith.errors import CatalogError, Collector, ModelError, Problem, nearest
+from claimsmith.models import aggregate_class, composition, definition, instance, resource_class, specific_class
 from claimsmith.models import claim as claim_model
-from claimsmith.models import resource_class
+from claimsmith.models.bindable import Bindable
 from claimsmith.models.claim import Claim
-from claimsmith.models.klass import Class
-from claimsmith.models.objects import ClaimKey, ClassKey, GroupKind
+from claimsmith.models.definition import Definition
+from claimsmith.models.klass import Class, Parent, Patch, Template
+from claimsmith.models.objects import ClaimKey, ClassKey, GroupKind, kebab
 
 CRD = GroupKind("apiextensions.k8s.io", "CustomResourceDefinition")
+AGGREGATE = GroupKind("aggregation.crossplane.io", "AggregateResourceClass")
+DEFINITIONS = frozenset(
+    GroupKind("apiextensions.crossplane.io", k) for k in ("ApplicationDefinition", "InfrastructureDefinition")
+)
+PUBLICATION = GroupKind("apiextensions.crossplane.io", "InfrastructurePublication")
+SECRET_NAMESPACE = "crossplane-system"
+"""Where the Secrets of composites go that nobody gave a place."""
 
 
 class _FromDocument(Protocol):
@@ -35,6 +46,7 @@ class Catalog:
 
     classes: Mapping[tuple[ClassKey, GroupKind], Class] = field(default_factory=dict)
     claims: Mapping[ClaimKey, Claim] = field(default_factory=dict)
+    definitions: Mapping[GroupKind, Definition] = field(default_factory=dict)
     crds: tuple[Document, ...] = ()
     warnings: tuple[Problem, ...] = ()
 
@@ -46,42 +58,242 @@ class Catalog:
         """The class of that key, once for each kind of claim that it serves."""
         return [c for c in self.classes.values() if c.key == key]
 
+    def defined(self, kind: GroupKind) -> tuple[Definition, bool] | None:
+        """The definition behind a kind, and whether the kind is the requirement of it."""
+        return _defined(self.definitions, kind)
 
-def read_catalog(platform: Iterable[Document], claims: Iterable[Document] = ()) -> Catalog:
-    """The catalog of the platform's documents and a stack's claims."""
+    def read_claim(self, document: Document) -> Claim:
+        """The claim that a document describes, whichever dialect its kind belongs to."""
+        return _read_claim(document, self.definitions)
+
+
+def read_catalog(
+    platform: Iterable[Document],
+    claims: Iterable[Document] = (),
+    *,
+    bindable: Bindable | None = None,
+    managed: Iterable[GroupKind] = (),
+) -> Catalog:
+    """The catalog of the platform's documents and a stack's claims.
+
+    `managed` names kinds that are known to be managed resources, beside those whose CRDs say so.
+    """
     problems = Collector()
     warnings: list[Problem] = []
+    table = bindable or Bindable()
+    sorted_out = _sorted_out(platform, table, problems)
+    definitions = _definitions(sorted_out, problems)
     classes: dict[tuple[ClassKey, GroupKind], Class] = {}
-    crds: list[Document] = []
-    for document in platform:
+    known = {*managed, *(_crd_kind(d) for d in sorted_out["crd"] if is_managed(d.data))}
+    for klass in _classes(sorted_out, definitions, table, problems, warnings):
         with problems.catch():
-            match _kind_of(document):
-                case kind if kind in resource_class.KINDS:
-                    klass, found = resource_class.read(document)
-                    warnings += found
-                    _add(classes, (klass.key, klass.serves), klass)
-                case kind if kind == CRD:
-                    crds.append(document)
-                case kind:
-                    raise _unknown(document, kind)
+            _add(classes, (klass.key, klass.serves), _told_apart(klass, definitions, known))
     requests: dict[ClaimKey, Claim] = {}
     for document in claims:
         with problems.catch():
-            _kind_of(document)
-            claim = claim_model.read(document)
+            kind_of(document)
+            claim = _read_claim(document, definitions)
             _add(requests, claim.key, claim)
+    for klass in classes.values():
+        problems.problems += _broken_promises(klass)
     problems.raise_as(CatalogError)
-    return Catalog(classes, requests, tuple(crds), tuple(warnings))
+    return Catalog(classes, requests, definitions, tuple(sorted_out["crd"]), tuple(warnings))
 
 
-def _kind_of(document: Document) -> GroupKind:
+def kind_of(document: Document) -> GroupKind:
+    """The kind that a document says it is of."""
     for key in ("apiVersion", "kind"):
         if not isinstance(document.data.get(key), str):
-            where = document.source_of(key)
-            raise ModelError(
-                Problem(f"the document has no {key}", where, key, "every document names its apiVersion and kind")
-            )
+            fix = "every document names its apiVersion and kind"
+            raise ModelError(Problem(f"the document has no {key}", document.source_of(key), key, fix))
     return GroupKind.of(document.data)
+
+
+def _sorted_out(platform: Iterable[Document], bindable: Bindable, problems: Collector) -> dict[str, list[Document]]:
+    """The platform's documents by dialect."""
+    found: dict[str, list[Document]] = {
+        k: [] for k in ("resource", "composition", "definition", "publication", "aggregate", "specific", "crd")
+    }
+    for document in platform:
+        with problems.catch():
+            kind = kind_of(document)
+            if kind in resource_class.KINDS:
+                found["resource"].append(document)
+            elif composition.is_composition(document):
+                found["composition"].append(document)
+            elif kind in DEFINITIONS:
+                found["definition"].append(document)
+            elif kind == PUBLICATION:
+                found["publication"].append(document)
+            elif kind == AGGREGATE:
+                found["aggregate"].append(document)
+            elif kind == CRD:
+                found["crd"].append(document)
+            elif specific_class.is_class(document, bindable):
+                found["specific"].append(document)
+            else:
+                raise _unknown(document, kind)
+    return found
+
+
+def _definitions(found: Mapping[str, Sequence[Document]], problems: Collector) -> dict[GroupKind, Definition]:
+    definitions: list[Definition] = []
+    publications: list[definition.Publication] = []
+    for document in found["definition"]:
+        with problems.catch():
+            definitions.append(definition.read(document))
+    for document in found["publication"]:
+        with problems.catch():
+            publications.append(definition.read_publication(document))
+    with problems.catch():
+        return {d.group_kind: d for d in definition.publish(definitions, publications)}
+    return {}
+
+
+def _classes(
+    found: Mapping[str, Sequence[Document]],
+    definitions: Mapping[GroupKind, Definition],
+    bindable: Bindable,
+    problems: Collector,
+    warnings: list[Problem],
+) -> list[Class]:
+    """The classes of all dialects."""
+    classes: list[Class] = []
+    members: list[specific_class.Member] = []
+    for document in found["resource"]:
+        with problems.catch():
+            klass, said = resource_class.read(document)
+            classes.append(klass)
+            warnings += said
+    for document in found["composition"]:
+        with problems.catch():
+            klass, said = composition.read(document)
+            classes.append(_promised(klass, definitions))
+            warnings += said
+    for document in found["specific"]:
+        with problems.catch():
+            several, said = specific_class.read(document, bindable)
+            classes += several
+            members.append(specific_class.member(document, bindable))
+            warnings += said
+    for document in found["aggregate"]:
+        with problems.catch():
+            several, said = aggregate_class.read(document, members, bindable)
+            classes += several
+            warnings += said
+    publications = {str((d.data.get("metadata") or {}).get("name")): d for d in found["publication"]}
+    for defined in definitions.values():
+        name = f"{defined.plural}.{defined.group_kind.group}"
+        if defined.requirement and name in publications:
+            classes.append(_publishing(defined, publications[name]))
+    return classes
+
+
+def _told_apart(klass: Class, definitions: Mapping[GroupKind, Definition], managed: Collection[GroupKind]) -> Class:
+    """The class with each template marked: composed in turn, managed by a provider, or a plain object."""
+    templates = tuple(
+        replace(
+            t,
+            composite=_defined(definitions, t.group_kind) is not None,
+            managed=klass.parent is not Parent.instance or t.group_kind in managed,
+        )
+        for t in klass.templates
+    )
+    return replace(klass, templates=templates)
+
+
+def _crd_kind(document: Document) -> GroupKind:
+    spec = document.data.get("spec") or {}
+    return GroupKind(str(spec.get("group", "")), str((spec.get("names") or {}).get("kind", "")))
+
+
+def _promised(klass: Class, definitions: Mapping[GroupKind, Definition]) -> Class:
+    """A composition with what its definition promises: connection details, scope, service account."""
+    defined = definitions.get(klass.serves)
+    if defined is None:
+        return klass
+    return replace(
+        klass,
+        contract=() if defined.namespaced else defined.connection_details,
+        namespaced=defined.namespaced,
+        service_account=defined.service_account,
+    )
+
+
+def _publishing(defined: Definition, document: Document) -> Class:
+    """The class of a requirement: it makes the one composite that is required, with the same spec."""
+    assert defined.requirement, "only published kinds have requirements"
+    template = Template(
+        name=kebab(defined.group_kind.kind),
+        base={"apiVersion": defined.api_version, "kind": defined.group_kind.kind},
+        patches=(Patch(reads=("spec",), to="spec", at="spec"),),
+        at="spec",
+    )
+    return Class(
+        api_version="apiextensions.crossplane.io/v1alpha1",
+        key=ClassKey(PUBLICATION, f"{defined.plural}.{defined.group_kind.group}"),
+        serves=defined.requirement,
+        templates=(template,),
+        parent=Parent.requirement,
+        document=document,
+        secret_namespace=SECRET_NAMESPACE if defined.connection_details else None,
+        claim_api_version=defined.api_version,
+        contract=defined.connection_details,
+    )
+
+
+def _broken_promises(klass: Class) -> list[Problem]:
+    """Connection details that a composition's definition asks for and that it delivers not at all, or twice."""
+    if klass.parent is not Parent.instance or not klass.contract:
+        return []
+    problems: list[Problem] = []
+    delivered: dict[str, list[str]] = {}
+    for template in klass.templates:
+        for index, detail in enumerate(template.details or ()):
+            delivered.setdefault(detail.name, []).append(f"{template.at}.connectionDetails[{index}]")
+    for name in klass.contract:
+        places = delivered.get(name, [])
+        if not places:
+            what = f"{klass.key} delivers no connection detail {name!r}, which {klass.serves} promises"
+            fix = "add it to the connectionDetails of one of the resources"
+            problems.append(Problem(what, klass.document.source_of("spec.to"), "spec.to", fix))
+        elif len(places) > 1:
+            what = f"{klass.key} delivers the connection detail {name!r} {len(places)} times"
+            problems.append(Problem(what, klass.document.source_of(places[1]), places[1], "keep one of them"))
+    for name in sorted(delivered.keys() - set(klass.contract)):
+        what = f"{klass.key} delivers the connection detail {name!r}, which {klass.serves} does not promise"
+        fix = f"remove it, or promise it in the definition; promised: {', '.join(klass.contract)}"
+        problems.append(Problem(what, klass.document.source_of(delivered[name][0]), delivered[name][0], fix))
+    return problems
+
+
+def _read_claim(document: Document, definitions: Mapping[GroupKind, Definition]) -> Claim:
+    kind = GroupKind.of(document.data)
+    found = _defined(definitions, kind)
+    if found:
+        return instance.read(document, found[0], requirement=found[1])
+    _refuse_near_miss(document, kind, definitions)
+    return claim_model.read(document)
+
+
+def _refuse_near_miss(document: Document, kind: GroupKind, definitions: Mapping[GroupKind, Definition]) -> None:
+    """A defined kind under another group is a slip, not a claim of its own."""
+    for known in definitions.values():
+        for candidate in (known.group_kind, known.requirement):
+            looks_defined = known.injected in (document.data.get("spec") or {})
+            if candidate and candidate.kind == kind.kind and looks_defined:
+                what = f"{kind} is not defined, but {candidate} is"
+                fix = f"write apiVersion: {known.api_version}"
+                raise ModelError(Problem(what, document.source_of("apiVersion"), "apiVersion", fix))
+
+
+def _defined(definitions: Mapping[GroupKind, Definition], kind: GroupKind) -> tuple[Definition, bool] | None:
+    if kind in definitions:
+        return definitions[kind], False
+    for found in definitions.values():
+        if found.requirement == kind:
+            return found, True
+    return None
 
 
 def _add(index: dict[K, V], key: K, value: V) -> None:
@@ -94,11 +306,8 @@ def _add(index: dict[K, V], key: K, value: V) -> None:
 
 
 def _unknown(document: Document, kind: GroupKind) -> ModelError:
-    known = {k.kind: k for k in (*resource_class.KINDS, CRD)}
+    known = {k.kind: k for k in (*resource_class.KINDS, *DEFINITIONS, PUBLICATION, AGGREGATE, composition.KIND, CRD)}
     close = known.get(nearest(kind.kind, known) or "")
-    fix = (
-        f"did you mean {close}?"
-        if close
-        else f"the platform's files hold: {', '.join(sorted(map(str, known.values())))}"
-    )
+    listed = ", ".join(sorted(map(str, known.values())))
+    fix = f"did you mean {close}?" if close else f"the platform's files hold {listed}, and classes with a specTemplate"
     return ModelError(Problem(f"{kind} is no kind that is read here", document.source_of("kind"), "kind", fix))

@@ -22,6 +22,7 @@ CONTROLLER_OWNED = "claimsmith.io/controller-owned"
 TIMEOUT = "claimsmith.io/timeout"
 LABEL = "resourceclaim.crossplane.io/"
 COMPOSITE = {"apiVersion": "core.crossplane.io/v1alpha1", "kind": "CompositeResource"}
+AGGREGATE = {"apiVersion": "aggregation.crossplane.io/v1alpha1", "kind": "AggregateResource"}
 SECRET_TYPE = "connection.crossplane.io/v1alpha1"
 
 _ALPHABET = "bcdfghjklmnpqrstvwxz2456789"
@@ -43,6 +44,10 @@ class Identity:
     external_name: str | None
     class_ref: Mapping[str, Any]
     parent: Parent
+    namespaced: bool | None = None
+    """Whether children are in the claim's namespace (True), at cluster scope (False), or as their base says (None)."""
+    secret_namespace: str | None = None
+    """Where the composite's own Secret goes, if it has one."""
 
     @property
     def key(self) -> ClaimKey:
@@ -57,31 +62,44 @@ class Identity:
     @property
     def composite_name(self) -> str:
         """The name of the composite that stands between the claim and its children."""
-        return generated_name(self.namespace, self.name, self.uid, "")
+        if self.parent is Parent.instance:
+            return self.name
+        return generated_name(self._stem, self.uid, "")
+
+    @property
+    def _stem(self) -> str:
+        """What the children's names begin with: an instance's own name, else the claim's namespace and name."""
+        return self.name if self.parent is Parent.instance else f"{self.namespace}-{self.name}"
 
     def name_of(self, template: str) -> str:
         """The generated name of the child that a template makes."""
-        return generated_name(self.namespace, self.name, self.uid, template)
+        return generated_name(self._stem, self.uid, template)
 
     def labels(self) -> dict[str, str]:
         """The labels by which a claim's children are found."""
-        values = {"namespace": self.namespace, "name": self.name, "uid": self.uid}
-        return {f"{LABEL}{key}": label_value(value) for key, value in values.items()}
+        match self.parent:
+            case Parent.instance:
+                values = {Parent.instance.value: self.name}
+            case Parent.requirement:
+                values = {"crossplane.io/claim-namespace": self.namespace, "crossplane.io/claim-name": self.name}
+            case _:
+                values = {f"{LABEL}namespace": self.namespace, f"{LABEL}name": self.name, f"{LABEL}uid": self.uid}
+        return {key: label_value(value) for key, value in values.items()}
 
     def claim_reference(self) -> dict[str, Any]:
         """The claim as a `claimRef` names it."""
-        return {"apiVersion": self.api_version, "kind": self.kind, "namespace": self.namespace, "name": self.name}
+        place = {"namespace": self.namespace} if self.namespace else {}
+        return {"apiVersion": self.api_version, "kind": self.kind, **place, "name": self.name}
 
 
-def generated_name(namespace: str, name: str, uid: str, template: str) -> str:
-    """`<namespace>-<claim>-<5>`: the same for the same claim and template, cut to Kubernetes' limit."""
+def generated_name(stem: str, uid: str, template: str) -> str:
+    """`<stem>-<5>`: the same for the same claim and template, cut to Kubernetes' limit."""
     number = int.from_bytes(hashlib.sha256(f"{uid}/{template}".encode()).digest()[:8], "big")
     tail = ""
     for _ in range(5):
         number, rest = divmod(number, len(_ALPHABET))
         tail += _ALPHABET[rest]
-    stem = f"{namespace}-{name}"[: _MAX_NAME - 6].rstrip("-.")
-    return f"{stem}-{tail}"
+    return f"{stem[: _MAX_NAME - 6].rstrip('-.')}-{tail}"
 
 
 def label_value(text: str) -> str:
@@ -91,30 +109,62 @@ def label_value(text: str) -> str:
     return f"{text[: _MAX_LABEL - 9].rstrip('-._')}-{hashlib.sha256(text.encode()).hexdigest()[:8]}"
 
 
-def dress(document: Mapping[str, Any], template: str, identity: Identity) -> dict[str, Any]:
-    """The document with its generated name, labels, external name and the reference to its parent."""
+def dress(
+    document: Mapping[str, Any], template: str, identity: Identity, *, class_ref: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
+    """The document with its generated name, labels, external name and the reference to its parent.
+
+    `class_ref` is the child's own class, where that is not the claim's.
+    """
     name = identity.name_of(template)
     given = document.get("metadata") or {}
-    metadata: dict[str, Any] = {"name": name, "labels": {**(given.get("labels") or {}), **identity.labels()}}
-    annotations = _external(given.get("annotations") or {}, identity.external_name)
+    metadata: dict[str, Any] = {"name": name}
+    if identity.namespaced:
+        metadata["namespace"] = identity.namespace
+    metadata["labels"] = {**(given.get("labels") or {}), **identity.labels()}
+    inherited = None if identity.parent is Parent.instance else identity.external_name
+    annotations = _external(given.get("annotations") or {}, inherited)
     if annotations:
         metadata["annotations"] = annotations
-    spec = dict(document.get("spec") or {})
+    rest = {k: v for k, v in document.items() if k not in ("apiVersion", "kind", "metadata")}
+    bound = _bound(rest.get("spec"), name, identity, class_ref)
+    if bound is not None:
+        rest = {"spec": bound, **{k: v for k, v in rest.items() if k != "spec"}}
+    return {"apiVersion": document["apiVersion"], "kind": document["kind"], "metadata": metadata, **rest}
+
+
+def _bound(given: Any, name: str, identity: Identity, class_ref: Mapping[str, Any] | None) -> Any:
+    """A child's spec with the place of its connection Secret, and the reference to its parent."""
+    if identity.parent is Parent.instance and not isinstance(given, dict):
+        return given
+    spec = dict(given or {})
     secret = spec.get("writeConnectionSecretToRef")
     if isinstance(secret, dict) and secret.get("namespace") and not secret.get("name"):
         spec["writeConnectionSecretToRef"] = {**secret, "name": name}
     match identity.parent:
-        case Parent.composite:
-            spec["compositeRef"] = {**COMPOSITE, "name": identity.composite_name}
         case Parent.claim:
             spec["claimRef"] = identity.claim_reference()
             spec["classRef"] = dict(identity.class_ref)
+        case Parent.composite:
+            spec["compositeRef"] = {**COMPOSITE, "name": identity.composite_name}
+        case Parent.aggregate:
+            spec["aggregateRef"] = {**AGGREGATE, "name": identity.composite_name}
+            spec["classRef"] = dict(class_ref or identity.class_ref)
+        case Parent.requirement:
+            spec["infrastructure"] = _required(spec.get("infrastructure") or {}, name, identity)
+        case Parent.instance:
+            pass
+    return spec
+
+
+def _required(wishes: Mapping[str, Any], name: str, identity: Identity) -> dict[str, Any]:
+    """What a composite's spec says of the requirement that it was made for: its wishes, and where they meet."""
+    copied = {k: v for k, v in wishes.items() if k not in ("writeConnectionSecretToRef", "resourceRef", "composedRefs")}
+    place = {"namespace": identity.secret_namespace, "name": name}
     return {
-        "apiVersion": document["apiVersion"],
-        "kind": document["kind"],
-        "metadata": metadata,
-        "spec": spec,
-        **{k: v for k, v in document.items() if k not in ("apiVersion", "kind", "metadata", "spec")},
+        **copied,
+        "requirementRef": identity.claim_reference(),
+        **({"writeConnectionSecretToRef": place} if identity.secret_namespace else {}),
     }
 
 

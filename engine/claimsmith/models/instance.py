@@ -1,0 +1,73 @@
+"""Instances of defined kinds (document 002): applications, infrastructure, and requirements of it.
+
+Read as claims: what a claim says in `classRef` and `classSelector`, an instance says in the object that its
+definition injects (`application` or `infrastructure`).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from claimsmith.documents import Document
+from claimsmith.errors import ModelError, Problem
+from claimsmith.models.base import Model
+from claimsmith.models.claim import Claim, ObjectRef
+from claimsmith.models.definition import Definition, check_instance
+from claimsmith.models.metadata import Metadata
+from claimsmith.models.objects import ClaimKey, GroupKind
+from claimsmith.models.parse import parse
+from claimsmith.models.selector import Selector
+
+
+class _Instance(Model):
+    api_version: str
+    kind: str
+    metadata: Metadata
+    spec: dict[str, Any]
+    status: Any = None
+
+
+def read(document: Document, definition: Definition, *, requirement: bool) -> Claim:
+    """The instance as a claim, checked against its definition's schema."""
+    data = document.data
+    if data.get("spec") is None:
+        document = Document({**data, "spec": {}}, document.file, document.line, document.text, document.index)
+    problems = check_instance(definition, document, requirement=requirement)
+    if problems:
+        raise ModelError(*problems)
+    raw = parse(_Instance, document)
+    injected = raw.spec.get(definition.injected) or {}
+    namespaced = requirement or definition.namespaced
+    namespace = (raw.metadata.namespace or "default") if namespaced else ""
+    secret = injected.get("writeConnectionSecretToRef") or {}
+    reference = _one(injected.get("compositionRef"), document, f"spec.{definition.injected}.compositionRef")
+    static = _one(injected.get("resourceRef"), document, f"spec.{definition.injected}.resourceRef")
+    selector = injected.get("compositionSelector")
+    own = not requirement
+    return Claim(
+        api_version=raw.api_version,
+        key=ClaimKey(GroupKind.of(data), namespace, raw.metadata.name),
+        document=document,
+        class_ref=_composition(reference["name"]) if reference and own else None,
+        class_selector=Selector.model_validate(selector) if selector is not None and own else None,
+        resource_ref=ObjectRef.model_validate(static) if static else None,
+        secret_name=secret.get("name"),
+        secret_namespace=secret.get("namespace") or namespace,
+        word=f"spec.{definition.injected}.composition",
+        force=definition.force_composition if own else None,
+        default=definition.default_composition if own else None,
+        reclaim_policy=injected.get("reclaimPolicy", "Delete"),
+    )
+
+
+def _composition(name: str) -> ObjectRef:
+    return ObjectRef(api_version="apiextensions.crossplane.io/v1alpha1", kind="Composition", name=name)
+
+
+def _one(value: Any, document: Document, path: str) -> dict[str, Any] | None:
+    """A reference, which document 002 also writes as a list of one."""
+    if not isinstance(value, list):
+        return value or None
+    if len(value) > 1:
+        raise ModelError(Problem("only one reference can be followed", document.source_of(path), path, "keep one"))
+    return value[0] if value else None
