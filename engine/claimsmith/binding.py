@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import hashlib
 import uuid
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from claimsmith.catalog import Catalog
-from claimsmith.errors import BindingError, Collector, Problem, Source, nearest
+from claimsmith.errors import BindingError, Problem, Source, nearest
 from claimsmith.models.claim import Claim
-from claimsmith.models.klass import Class
+from claimsmith.models.klass import Class, Parent
 from claimsmith.models.objects import ClaimKey, ClassKey
 
 IS_DEFAULT = "resourceclass.crossplane.io/is-default-class"
@@ -69,49 +69,42 @@ class Unbound:
 def choose(claim: Claim, catalog: Catalog) -> Choice | Unbound:
     """The class for a claim that has none yet."""
     serving = catalog.serving(claim.key.group_kind)
+    if claim.force:
+        return _by_name(claim, claim.force, catalog, "forced by its definition", path="kind")
     if claim.class_ref:
-        return _by_name(claim, claim.class_ref.key, catalog)
+        return _by_name(claim, claim.class_ref.key, catalog, f"{_word(claim)}Ref", path=f"{claim.word}Ref.name")
     if claim.class_selector is not None:
         matching = [c for c in serving if claim.class_selector.matches(c.labels)]
         if not matching:
             what = f"no class for {claim.key.group_kind} matches {claim.class_selector}"
-            return _unbound(claim, "spec.classSelector", what, _offer(serving), mistake=False)
-        return _heaviest(claim, matching, f"classSelector {claim.class_selector}")
-    defaults = [c for c in serving if c.annotations.get(IS_DEFAULT) == "true"]
+            return _unbound(claim, f"{claim.word}Selector", what, _offer(serving), mistake=False)
+        return _heaviest(claim, matching, f"{_word(claim)}Selector {claim.class_selector}")
+    if claim.default:
+        return _by_name(claim, claim.default, catalog, "default of its definition", path="kind")
+    defaults = [c for c in serving if c.annotations.get(IS_DEFAULT) == "true" or c.parent is Parent.requirement]
     if not defaults:
         what = f"{claim.key} names no class, and {claim.key.group_kind} has no default class"
         return _unbound(claim, "spec", what, _offer(serving), mistake=False)
-    return _heaviest(claim, defaults, "default class")
+    return _heaviest(claim, defaults, "published" if defaults[0].parent is Parent.requirement else "default class")
 
 
-def bind(
-    catalog: Catalog, records: Iterable[Record], *, project: str, stack: str, rebind: frozenset[ClaimKey] = frozenset()
-) -> tuple[list[Binding], list[Unbound]]:
-    """Every claim with its class: recorded ones as recorded, the others by choice.
+def bind_one(
+    claim: Claim, record: Record | None, catalog: Catalog, *, project: str, stack: str, anew: bool = False
+) -> Binding | Unbound:
+    """A claim with its class: as recorded, else by choice. A record that no longer holds is an error.
 
-    Claims in `rebind` are chosen anew. A record that no longer holds is an error.
+    A claim that was bound has resources: it must not silently lose its class.
     """
-    problems = Collector()
-    recorded = {r.claim: r for r in records}
-    bindings: list[Binding] = []
-    unbound: list[Unbound] = []
-    for claim in catalog.claims.values():
-        record = recorded.get(claim.key)
-        with problems.catch():
-            if record and claim.key not in rebind:
-                bindings.append(Binding(claim, _held(claim, record, catalog), record.uid, record.reason))
-                continue
-            match choose(claim, catalog):
-                case Unbound() as none if record:
-                    # It was bound: its resources exist, so it must not silently lose its class.
-                    raise BindingError(none.problem)
-                case Unbound() as none:
-                    unbound.append(none)
-                case Choice(klass, reason):
-                    uid = record.uid if record else derive_uid(claim.key, project=project, stack=stack)
-                    bindings.append(Binding(claim, klass, uid, reason, recorded=False))
-    problems.raise_as(BindingError)
-    return bindings, unbound
+    if record and not anew:
+        return Binding(claim, _held(claim, record, catalog), record.uid, record.reason)
+    match choose(claim, catalog):
+        case Unbound() as none:
+            if record:
+                raise BindingError(none.problem)
+            return none
+        case Choice(klass, reason):
+            uid = record.uid if record else derive_uid(claim.key, project=project, stack=stack)
+            return Binding(claim, klass, uid, reason, recorded=False)
 
 
 def to_records(bindings: Iterable[Binding], before: Iterable[Record]) -> list[Record]:
@@ -147,18 +140,23 @@ def derive_uid(claim: ClaimKey, *, project: str, stack: str) -> str:
     return str(uuid.uuid5(_NAMESPACE, f"{project}/{stack}/{claim}"))
 
 
-def _by_name(claim: Claim, key: ClassKey, catalog: Catalog) -> Choice | Unbound:
+def _word(claim: Claim) -> str:
+    """What the claim's dialect calls a class: `class` or `composition`."""
+    return claim.word.rpartition(".")[2]
+
+
+def _by_name(claim: Claim, key: ClassKey, catalog: Catalog, reason: str, *, path: str) -> Choice | Unbound:
     named = catalog.named(key)
     serving = catalog.serving(claim.key.group_kind)
     klass = catalog.classes.get((key, claim.key.group_kind))
     if not named:
         close = nearest(key.name, (c.name for c in serving))
         fix = f"did you mean {close!r}?" if close else _offer(serving)
-        return _unbound(claim, "spec.classRef.name", f"there is no class {key}", fix, mistake=True)
+        return _unbound(claim, path, f"there is no class {key}", fix, mistake=True)
     if klass is None:
         what = f"{key} serves {', '.join(str(c.serves) for c in named)}, not {claim.key.group_kind}"
-        return _unbound(claim, "spec.classRef", what, _offer(serving), mistake=True)
-    return Choice(klass, "classRef", (key,))
+        return _unbound(claim, path, what, _offer(serving), mistake=True)
+    return Choice(klass, reason, (key,))
 
 
 def _held(claim: Claim, record: Record, catalog: Catalog) -> Class:
@@ -168,10 +166,10 @@ def _held(claim: Claim, record: Record, catalog: Catalog) -> Class:
     if klass is None:
         what = f"{claim.key} is bound to {record.klass}, which is gone"
         raise BindingError(Problem(what, record.where, "class", f"bring the class back, or rebind on purpose: {again}"))
-    if claim.class_ref and claim.class_ref.key != record.klass:
-        what = f"{claim.key} is bound to {record.klass}, but its classRef now names {claim.class_ref.key}"
-        where = claim.document.source_of("spec.classRef.name")
-        raise BindingError(Problem(what, where, "spec.classRef", f"put it back, or rebind on purpose: {again}"))
+    if claim.class_ref and not claim.force and claim.class_ref.key != record.klass:
+        what = f"{claim.key} is bound to {record.klass}, but its {_word(claim)}Ref now names {claim.class_ref.key}"
+        where = claim.document.source_of(f"{claim.word}Ref.name")
+        raise BindingError(Problem(what, where, f"{claim.word}Ref", f"put it back, or rebind on purpose: {again}"))
     if klass.digest() != record.digest:
         what = f"{klass.key} has changed since {claim.key} was bound to it"
         where = klass.document.source_of("spec")
@@ -219,8 +217,3 @@ def _offer(serving: list[Class]) -> str:
         f"{c.name} ({', '.join(f'{k}={v}' for k, v in c.labels.items())})" if c.labels else c.name for c in serving
     )
     return f"use one of: {names}"
-
-
-def index(records: Iterable[Record]) -> Mapping[ClaimKey, Record]:
-    """The records by claim."""
-    return {r.claim: r for r in records}

@@ -22,7 +22,7 @@ HEAD = """\
 
 
 class _Binding(Model):
-    claim: str = Field(pattern=r"^[^/]+/[^/]+/[^/]+$")
+    claim: str = Field(pattern=r"^[^/]+(/[^/]+){1,2}$")
     uid: str = Field(min_length=1)
     class_: str = Field(alias="class", pattern=r"^[^/]+/[^/]+$")
     reason: str

@@ -6,6 +6,7 @@ compositions keep their definitions' promises, and every problem is told at once
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol, TypeVar
@@ -94,6 +95,8 @@ def read_catalog(
             kind_of(document)
             claim = _read_claim(document, definitions)
             _add(requests, claim.key, claim)
+    kinds = Counter(key for key, _ in classes)
+    classes = {k: replace(c, shared=kinds[k[0]] > 1) for k, c in classes.items()}
     for klass in classes.values():
         problems.problems += _broken_promises(klass)
     problems.raise_as(CatalogError)

@@ -25,7 +25,7 @@ from claimsmith.expand import Expansion, expand
 from claimsmith.load import load
 from claimsmith.models.bindable import Bindable, read_bindable
 from claimsmith.models.klass import Class
-from claimsmith.models.objects import ClaimKey
+from claimsmith.models.objects import ClaimKey, GroupKind
 from claimsmith.models.reference_table import read_table
 from claimsmith.plan import Plan, build_plan
 from claimsmith.reference import Table
@@ -81,7 +81,7 @@ class Project:
         """The platform's classes, with the claims of a stack where one is named."""
         platform = load(self._platform_files(), root=self.root)
         claims = load([self.root / "stacks" / stack / "claims"], root=self.root) if stack else []
-        return read_catalog(platform, claims, bindable=self.bindable())
+        return read_catalog(platform, claims, bindable=self.bindable(), managed=self._managed())
 
     @cached_property
     def _table(self) -> Table:
@@ -140,8 +140,7 @@ class Project:
 
     def scopes(self, catalog: Catalog) -> Scopes:
         """Which kinds are namespaced, as far as the project's files say."""
-        managed = {kind: False for kind in self.table()}
-        managed |= {target: False for fields in self.table().values() for target in fields.values()}
+        managed = {kind: False for kind in self._managed()}
         defined = {d.group_kind: d.namespaced for d in catalog.definitions.values()}
         required = {d.requirement: True for d in catalog.definitions.values() if d.requirement}
         return Scopes({**managed, **scopes_of_crds(d.data for d in catalog.crds), **defined, **required})
@@ -149,6 +148,10 @@ class Project:
     def component_path(self, klass: Class) -> Path:
         """Where the component of a class stands: beside the class's YAML."""
         return (self.root / klass.document.file).parent / "component.py"
+
+    def _managed(self) -> set[GroupKind]:
+        """The kinds of managed resources that the tables know."""
+        return {*self.table(), *(target for fields in self.table().values() for target in fields.values())}
 
     def _platform_files(self) -> list[Path]:
         if not self.components.is_dir():

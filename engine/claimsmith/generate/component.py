@@ -49,16 +49,39 @@ class _Child:
     needed: bool
 
     @property
+    def method(self) -> str:
+        """What makes it: a composite is composed in turn."""
+        return "composite" if self.template.composite else "child"
+
+    @property
+    def keywords(self) -> dict[str, str]:
+        """What the call says beside kind and fields, as far as it is not the usual."""
+        t = self.template
+        own = tuple(str(t.class_ref[k]) for k in ("apiVersion", "kind", "name")) if t.class_ref else None
+        wanted = {
+            "class_ref": (own, None),
+            "managed": (t.managed or t.composite, True),
+            "previous_name": (t.previous_name, None),
+        }
+        return {key: repr(value) for key, (value, usual) in wanted.items() if value != usual}
+
+    @property
     def assigned(self) -> str:
         """The left side of the call: a name only where somebody needs it."""
         return f"{self.variable} = " if self.needed else ""
 
 
 def class_name(klass: Class) -> str:
-    """The component's Python name: private-mysql-server gives PrivateMySQLServer."""
+    """The component's Python name: private-mysql-server gives PrivateMySQLServer.
+
+    A class that may serve several kinds of claim has a component for each, named after both.
+    """
+    if klass.parent is Parent.requirement:
+        return klass.serves.kind
     words = re.split(r"[^A-Za-z0-9]+", klass.name)
     name = "".join(_WORDS.get(w, w[:1].upper() + w[1:]) for w in words)
-    return name if name[0].isalpha() else f"Class{name}"
+    name = name if name[0].isalpha() else f"Class{name}"
+    return f"{name}For{klass.serves.kind}" if klass.shared else name
 
 
 def generate(classes: Sequence[Class], table: Table, *, source: str) -> str:
@@ -95,7 +118,7 @@ def _component(klass: Class, table: Table) -> dict[str, Any]:
     documents = {t.name: _with_references(klass, t, trees, variables, table, needs[t.name]) for t in klass.templates}
     order = reference.ordered([t.name for t in klass.templates], needs)
     templates = {t.name: t for t in klass.templates}
-    publishers = [name for name in order if _publishes(documents[name])]
+    publishers = [name for name in order if _publishes(templates[name], documents[name])]
     wanted = {need for found in needs.values() for need, _ in found} | set(publishers)
     children = [
         _Child(variables[n], templates[n], _fields(documents[n]), trees[n].statements, n in wanted) for n in order
@@ -108,14 +131,13 @@ def _component(klass: Class, table: Table) -> dict[str, Any]:
         "digest": klass.digest(),
         "claim": klass.serves,
         "claim_api_version": klass.claim_api_version,
-        "parent": klass.parent.value,
-        "single": klass.parent is Parent.claim,
         "description": _sentence(klass),
         "arguments": args,
         "reads_spec": "spec" in _names_in(children, named),
         "named": named,
         "children": children,
-        "publishers": [variables[n] for n in publishers],
+        "publishers": [_publisher(templates[n], variables[n]) for n in publishers],
+        "options": _class_options(klass),
         "uses": uses,
         "needs_any": any("Any" in a.type for a in args) or any(c.statements for c in children),
     }
@@ -150,7 +172,10 @@ def _with_references(
 ) -> dict[str, Any]:
     """The template's document with each selector replaced by the name of the sibling that it picks."""
     document = trees[template.name].document
-    targets = [Target(n, GroupKind.of(t.document), _labels(t.document), "") for n, t in trees.items()]
+    classes = {t.name: str((t.class_ref or {}).get("name", "")) for t in klass.templates}
+    targets = [
+        Target(n, GroupKind.of(t.document), _labels(t.document), "", class_name=classes[n]) for n, t in trees.items()
+    ]
     own = next(t for t in targets if t.address == template.name)
 
     def name_of(selection: Selection) -> Expression:
@@ -167,7 +192,7 @@ def _with_references(
         problems = (
             Problem(
                 f"{klass.key}, template {template.name!r}: {p.what}",
-                klass.document.source_of(f"{template.at}.base.{p.path}"),
+                (template.document or klass.document).source_of(f"{template.at}.base.{p.path}"),
                 p.path,
                 p.fix,
             )
@@ -181,8 +206,30 @@ def _labels(document: dict[str, Any]) -> dict[str, str]:
     return {k: v for k, v in labels.items() if isinstance(v, str)}
 
 
-def _publishes(document: dict[str, Any]) -> bool:
-    return isinstance((document.get("spec") or {}).get("writeConnectionSecretToRef"), dict)
+def _publishes(template: Template, document: dict[str, Any]) -> bool:
+    """Whether the child has connection details that count."""
+    if template.details == ():
+        return False
+    spec = document.get("spec")
+    return template.composite or (isinstance(spec, dict) and isinstance(spec.get("writeConnectionSecretToRef"), dict))
+
+
+def _publisher(template: Template, variable: str) -> str:
+    """The child as `publish_connection` takes it: alone, or with the names and keys of its details."""
+    if template.details is None:
+        return variable
+    return f"({variable}, {({d.name: d.key for d in template.details})!r})"
+
+
+def _class_options(klass: Class) -> dict[str, str]:
+    """What a component says of its class beside its name, as far as it is not the usual."""
+    wanted = {
+        "bound_by": (klass.parent.value, Parent.composite.value),
+        "namespaced": (klass.namespaced, None),
+        "secret_namespace": (klass.secret_namespace, None),
+        "service_account": (klass.service_account, None),
+    }
+    return {key: repr(value) for key, (value, usual) in wanted.items() if value != usual}
 
 
 def _fields(document: dict[str, Any]) -> dict[str, Expression]:

@@ -65,6 +65,15 @@ class Claim:
     class_selector: Selector | None = None
     resource_ref: ObjectRef | None = None
     secret_name: str | None = None
+    secret_namespace: str = ""
+    """Where the connection Secret goes; a claim's is in its own namespace."""
+    word: str = "spec.class"
+    """What the fields that choose a class begin with: `spec.class` gives classRef and classSelector."""
+    force: ClassKey | None = None
+    """The class that its kind is always served by, whatever it asks for."""
+    default: ClassKey | None = None
+    """The class that serves it where it asks for none."""
+    reclaim_policy: str = "Delete"
 
     @property
     def data(self) -> dict[str, Any]:
@@ -76,7 +85,7 @@ class Claim:
         return {
             "apiVersion": self.api_version,
             "kind": self.key.group_kind.kind,
-            "namespace": self.key.namespace,
+            **({"namespace": self.key.namespace} if self.key.namespace else {}),
             "name": self.key.name,
         }
 
@@ -94,4 +103,5 @@ def read(document: Document) -> Claim:
         class_selector=spec.class_selector,
         resource_ref=spec.resource_ref,
         secret_name=spec.write_connection_secret_to_ref.name if spec.write_connection_secret_to_ref else None,
+        secret_namespace=key.namespace,
     )

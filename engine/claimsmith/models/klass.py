@@ -127,6 +127,8 @@ class Class:
     """Whether children must be in the claim's namespace (True), at cluster scope (False), or either (None)."""
     claim_api_version: str = ""
     """The apiVersion under which the class names its claims."""
+    shared: bool = False
+    """Whether the class may serve other kinds of claim too."""
 
     @property
     def name(self) -> str:

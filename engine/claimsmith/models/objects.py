@@ -31,25 +31,30 @@ class GroupKind:
 
 @dataclass(frozen=True, slots=True, order=True)
 class ClaimKey:
-    """A claim's address in a stack. `str()` gives `Kind.group/namespace/name`."""
+    """A claim's address in a stack. `str()` gives `Kind.group/namespace/name`, without namespace at cluster scope."""
 
     group_kind: GroupKind
     namespace: str
     name: str
 
     def __str__(self) -> str:
-        return f"{self.group_kind}/{self.namespace}/{self.name}"
+        return f"{self.group_kind}/{self.place}"
+
+    @property
+    def place(self) -> str:
+        """Namespace and name."""
+        return f"{self.namespace}/{self.name}" if self.namespace else self.name
 
     @property
     def short(self) -> str:
         """The claim for a person to read: `Kind namespace/name`."""
-        return f"{self.group_kind.kind} {self.namespace}/{self.name}"
+        return f"{self.group_kind.kind} {self.place}"
 
     @classmethod
     def parse(cls, text: str) -> ClaimKey:
-        """The claim that `Kind.group/namespace/name` names."""
-        kind, namespace, name = text.split("/")
-        return cls(GroupKind.parse(kind), namespace, name)
+        """The claim that `Kind.group/namespace/name` or `Kind.group/name` names."""
+        kind, *place = text.split("/")
+        return cls(GroupKind.parse(kind), place[0] if len(place) > 1 else "", place[-1])
 
 
 @dataclass(frozen=True, slots=True, order=True)
