@@ -222,7 +222,9 @@ def _refuse_circle(claim: Claim, above: tuple[Claim, ...]) -> None:
     if claim.key.group_kind in kinds:
         way = " → ".join(str(k) for k in (*kinds[kinds.index(claim.key.group_kind) :], claim.key.group_kind))
         what = f"composition runs in a circle: {way}"
-        raise ComposeError(Problem(what, claim.document.source_of(), fix="let one of these compositions compose something else"))
+        raise ComposeError(
+            Problem(what, claim.document.source_of(), fix="let one of these compositions compose something else")
+        )
 
 
 def kinds_of(drafts: Iterable[Draft]) -> set[GroupKind]:

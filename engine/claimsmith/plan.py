@@ -96,7 +96,9 @@ def build_plan(
     return Plan(project, stack, tuple(by_address[a] for a in order), expansion.unbound, tuple(said))
 
 
-def connections_of(identity: Identity, secret: tuple[str, str] | None, places: Sequence[SecretPlace]) -> list[Connection]:
+def connections_of(
+    identity: Identity, secret: tuple[str, str] | None, places: Sequence[SecretPlace]
+) -> list[Connection]:
     """The Secrets of a claim: its composite's own, where that has one, and the one that it asks for.
 
     An aggregate's own Secret is named after the aggregate; the claim's is a copy of it.
@@ -146,7 +148,9 @@ def _finished(draft: Draft, targets: Mapping[GroupKind, Sequence[Target]], table
     claim = draft.binding.claim
     with at(draft.binding.klass.document.source_of("spec"), prefix=f"{claim.key}: "):
         order = reference.ordered(list(children), needs)
-        places = [p for a in order if (p := _place(children[a]))] + [p for n in nested if (p := _nested_place(n, draft))]
+        places = [p for a in order if (p := _place(children[a]))] + [
+            p for n in nested if (p := _nested_place(n, draft))
+        ]
         secret = (claim.secret_namespace, claim.secret_name) if claim.secret_name else None
         secrets = connections_of(draft.identity, secret, places)
     return PlannedClaim(
@@ -177,13 +181,13 @@ def _nested_place(inner: PlannedClaim, outer: Draft) -> SecretPlace | None:
     return SecretPlace(template.name, template.kind, made.namespace, made.name, keys)
 
 
-def _referenced(
-    child: Child, draft: Draft, targets: Mapping[GroupKind, Sequence[Target]], table: Table
-) -> Child:
+def _referenced(child: Child, draft: Draft, targets: Mapping[GroupKind, Sequence[Target]], table: Table) -> Child:
     own = target_of(child, draft.identity)
 
     def name_of(selection: Selection) -> Ref:
-        picked = reference.pick(selection, own=own, candidates=targets.get(selection.target, ()))
+        picked = reference.pick(
+            selection, own=own, candidates=[t for kind in selection.targets for t in targets.get(kind, ())]
+        )
         return Ref(picked.address, ("metadata", "name"), known=picked.name)
 
     try:
@@ -193,7 +197,7 @@ def _referenced(
         prefix = f"{draft.binding.claim.key}, child {child.template.name!r}: "
         raise type(error)(
             *(
-                replace(p, what=prefix + p.what, where=document.source_of(f"{child.template.at}.base.{p.path}"))
+                replace(p, what=prefix + p.what, where=document.source_of(child.template.place_of(p.path)))
                 for p in error.problems
             )
         ) from error
@@ -207,7 +211,9 @@ def _outside_needs(root: PlannedClaim) -> list[tuple[str, str]]:
         for child in claim.children:
             for path, leaf in walk(child.document):
                 if isinstance(leaf, Ref) and leaf.resource not in own:
-                    found.append((leaf.resource.rpartition("/")[0], f"{child.template.name}: {fieldpath.to_text(path)}"))
+                    found.append(
+                        (leaf.resource.rpartition("/")[0], f"{child.template.name}: {fieldpath.to_text(path)}")
+                    )
     return found
 
 

@@ -151,7 +151,7 @@ class Project:
 
     def _managed(self) -> set[GroupKind]:
         """The kinds of managed resources that the tables know."""
-        return {*self.table(), *(target for fields in self.table().values() for target in fields.values())}
+        return {*self.table(), *(k for fields in self.table().values() for kinds in fields.values() for k in kinds)}
 
     def _platform_files(self) -> list[Path]:
         if not self.components.is_dir():

@@ -24,7 +24,7 @@ SAME_PARENT = ("matchComposite", "matchControllerRef", "matchAggregate")
 
 _SUFFIX = "Selector"
 
-Table = Mapping[GroupKind, Mapping[str, GroupKind]]
+Table = Mapping[GroupKind, Mapping[str, tuple[GroupKind, ...]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,8 @@ class Selection:
     """Where the selector stands."""
     name: str
     """The field it is for, without `Selector`."""
-    target: GroupKind
+    targets: tuple[GroupKind, ...]
+    """The kinds that it may select."""
     same_parent: bool
     labels: Mapping[str, str] = field(default_factory=dict)
     class_name: str = ""
@@ -63,7 +64,8 @@ class Selection:
     def __str__(self) -> str:
         labels = ", ".join(f"{k}={v}" for k, v in self.labels.items())
         labels += f" made by the class {self.class_name}" if self.class_name else ""
-        return f"{self.target}{' of the same parent' if self.same_parent else ''}{f' with {labels}' if labels else ''}"
+        kinds = " or ".join(str(k) for k in self.targets)
+        return f"{kinds}{' of the same parent' if self.same_parent else ''}{f' with {labels}' if labels else ''}"
 
 
 def selections(document: Mapping[str, Any], table: Table) -> list[Selection]:
@@ -80,7 +82,7 @@ def pick(selection: Selection, *, own: Target, candidates: Iterable[Target]) -> 
         t
         for t in candidates
         if t.address != own.address
-        and t.group_kind == selection.target
+        and t.group_kind in selection.targets
         and (not selection.same_parent or t.parent == own.parent)
         and (not selection.class_name or t.class_name == selection.class_name)
         and all(t.labels.get(k) == v for k, v in selection.labels.items())
@@ -155,11 +157,11 @@ def _find(value: Any, path: fieldpath.Path, owner: GroupKind, table: Table, foun
             _find(item, here, owner, table, found)
 
 
-def _is_selector(key: str, value: Any, fields: Mapping[str, GroupKind]) -> bool:
+def _is_selector(key: str, value: Any, fields: Mapping[str, tuple[GroupKind, ...]]) -> bool:
     """A selector says `matchComposite` or the like; one with labels only is told from a pod's by the table."""
     if not key.endswith(_SUFFIX) or not isinstance(value, dict):
         return False
-    return any(word in value for word in SAME_PARENT) or key.removesuffix(_SUFFIX) in fields
+    return any(word in value for word in (*SAME_PARENT, "matchClassRef")) or key.removesuffix(_SUFFIX) in fields
 
 
 def _selection(path: fieldpath.Path, name: str, value: dict[str, Any], owner: GroupKind, table: Table) -> Selection:
@@ -179,7 +181,7 @@ def _selection(path: fieldpath.Path, name: str, value: dict[str, Any], owner: Gr
     return Selection(path, name, known[name], any(value.get(w) is True for w in SAME_PARENT), labels, class_name)
 
 
-def _fields(document: Mapping[str, Any], table: Table) -> Mapping[str, GroupKind]:
+def _fields(document: Mapping[str, Any], table: Table) -> Mapping[str, tuple[GroupKind, ...]]:
     return table.get(GroupKind.of(dict(document)), {})
 
 
@@ -188,7 +190,7 @@ def _replaced(
     path: fieldpath.Path,
     chosen: Mapping[fieldpath.Path, Selection],
     name_of: Callable[[Selection], Any],
-    fields: Mapping[str, GroupKind],
+    fields: Mapping[str, tuple[GroupKind, ...]],
 ) -> Any:
     if isinstance(value, list):
         return [_replaced(item, (*path, i), chosen, name_of, fields) for i, item in enumerate(value)]

@@ -55,8 +55,14 @@ class Scopes:
             raise ComposeError(Problem(f"it is not known whether {kind} is namespaced", path="kind", fix=fix))
         if actual != namespaced:
             place = "at cluster scope" if namespaced else "in namespaces"
-            wanted = "an application composes within its namespace" if namespaced else "infrastructure composes at cluster scope"
-            raise ComposeError(Problem(f"{kind} lives {place}, but {wanted} only", path="kind", fix="compose another kind"))
+            wanted = (
+                "an application composes within its namespace"
+                if namespaced
+                else "infrastructure composes at cluster scope"
+            )
+            raise ComposeError(
+                Problem(f"{kind} lives {place}, but {wanted} only", path="kind", fix="compose another kind")
+            )
 
 
 def scopes_of_crds(crds: Iterable[Mapping[str, Any]]) -> dict[GroupKind, bool]:

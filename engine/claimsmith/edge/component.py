@@ -141,11 +141,13 @@ class Composite(pulumi.ComponentResource):
         self._made.append(inner)
         return inner
 
-    def select(self, template: str, kind: str, labels: Mapping[str, str]) -> pulumi.Output[str]:
-        """The name of a resource of this stack, whoever made it, that has these labels."""
+    def select(self, template: str, kinds: str, labels: Mapping[str, str]) -> pulumi.Output[str]:
+        """The name of a resource of this stack, whoever made it, of one of these kinds and with these labels."""
         own = Target(f"{self._address}/{template}", GroupKind("", ""), {}, self._address)
-        selection = Selection((), "", GroupKind.parse(kind), same_parent=False, labels=labels)
-        picked = reference.pick(selection, own=own, candidates=self._deployment.targets(selection.target))
+        wanted = tuple(GroupKind.parse(kind) for kind in kinds.split(" or "))
+        selection = Selection((), "", wanted, same_parent=False, labels=labels)
+        candidates = [t for kind in wanted for t in self._deployment.targets(kind)]
+        picked = reference.pick(selection, own=own, candidates=candidates)
         return self._deployment.resource(picked.address).name
 
     def publish_connection(self, *sources: Source) -> None:
@@ -296,4 +298,9 @@ def _reference(made: Managed | Composite) -> dict[str, str]:
         return {k: v for k, v in made.claim.claim_reference().items()}
     document = made.document
     place = {"namespace": document["metadata"]["namespace"]} if document["metadata"].get("namespace") else {}
-    return {"apiVersion": document["apiVersion"], "kind": document["kind"], **place, "name": document["metadata"]["name"]}
+    return {
+        "apiVersion": document["apiVersion"],
+        "kind": document["kind"],
+        **place,
+        "name": document["metadata"]["name"],
+    }

@@ -81,7 +81,7 @@ def class_name(klass: Class) -> str:
     words = re.split(r"[^A-Za-z0-9]+", klass.name)
     name = "".join(_WORDS.get(w, w[:1].upper() + w[1:]) for w in words)
     name = name if name[0].isalpha() else f"Class{name}"
-    return f"{name}For{klass.serves.kind}" if klass.shared else name
+    return f"{name}{klass.makes}For{klass.serves.kind}" if klass.shared else f"{name}{klass.makes}"
 
 
 def generate(classes: Sequence[Class], table: Table, *, source: str) -> str:
@@ -143,13 +143,13 @@ def _component(klass: Class, table: Table) -> dict[str, Any]:
     }
 
 
-def _shared_values(klass: Class, taken: set[str]) -> tuple[list[_Named], dict[str, Expression]]:
+def _shared_values(klass: Class, taken: set[str]) -> tuple[list[_Named], dict[tuple[str, str], Expression]]:
     """Values that more than one patch writes, and lookups, under a name of their own."""
-    patches = [p for t in klass.templates for p in t.patches]
-    count = Counter(value_of(p).code for p in patches)
+    patches = [(t, p) for t in klass.templates for p in t.patches]
+    count = Counter(value_of(p).code for _, p in patches)
     named: dict[str, _Named] = {}
-    shared: dict[str, Expression] = {}
-    for patch in patches:
+    shared: dict[tuple[str, str], Expression] = {}
+    for template, patch in patches:
         value = value_of(patch)
         looked_up = any(isinstance(t, MapTransform) for t in patch.transforms)
         if not patch.transforms or not (looked_up or count[value.code] > 1):
@@ -158,7 +158,7 @@ def _shared_values(klass: Class, taken: set[str]) -> tuple[list[_Named], dict[st
             last = next((s for s in reversed(fieldpath.parse(patch.to)) if isinstance(s, str)), "value")
             named[value.code] = _Named(_variable(identifier(last), taken), value)
         name = named[value.code].name
-        shared[patch.at] = Expression(name, frozenset(), value.may_be_absent)
+        shared[template.name, patch.at] = Expression(name, frozenset(), value.may_be_absent)
     return list(named.values()), shared
 
 
@@ -180,7 +180,7 @@ def _with_references(
 
     def name_of(selection: Selection) -> Expression:
         if not selection.same_parent:
-            code = f"self.select({template.name!r}, {str(selection.target)!r}, {dict(selection.labels)!r})"
+            code = f"self.select({template.name!r}, {' or '.join(map(str, selection.targets))!r}, {dict(selection.labels)!r})"
             return Expression(code, may_be_absent=False)
         picked = reference.pick(selection, own=own, candidates=targets)
         needs.append((picked.address, fieldpath.to_text(selection.path)))
@@ -192,7 +192,7 @@ def _with_references(
         problems = (
             Problem(
                 f"{klass.key}, template {template.name!r}: {p.what}",
-                (template.document or klass.document).source_of(f"{template.at}.base.{p.path}"),
+                (template.document or klass.document).source_of(template.place_of(p.path)),
                 p.path,
                 p.fix,
             )
@@ -218,7 +218,7 @@ def _publisher(template: Template, variable: str) -> str:
     """The child as `publish_connection` takes it: alone, or with the names and keys of its details."""
     if template.details is None:
         return variable
-    return f"({variable}, {({d.name: d.key for d in template.details})!r})"
+    return f"({variable}, { ({d.name: d.key for d in template.details})!r})"
 
 
 def _class_options(klass: Class) -> dict[str, str]:

@@ -30,6 +30,8 @@ def read_of(path: str) -> Expression:
     match fieldpath.parse(path):
         case ("metadata", "uid" | "name" | "namespace" as field):
             return Expression(f"self.claim.{field}", may_be_absent=False)
+        case ("spec",):
+            return Expression("spec", may_be_absent=False)
         case ("spec", str(field)):
             return Expression(f"spec.get({field!r}, ABSENT)", frozenset({"ABSENT"}))
         case ("spec", *rest):

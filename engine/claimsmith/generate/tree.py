@@ -35,13 +35,13 @@ class Tree:
     statements: list[Statement] = field(default_factory=list)
 
 
-def grow(template: Template, shared: dict[str, Expression]) -> Tree:
-    """The template's tree. `shared` holds, by the place of their patch, values that are computed once, up front."""
+def grow(template: Template, shared: dict[tuple[str, str], Expression]) -> Tree:
+    """The template's tree. `shared` holds, by template and place of the patch, values that are computed once, up front."""
     tree = Tree(copied(dict(template.base)))
     for patch in template.patches:
         if patch.fill and _says(tree.document, patch.to):
             continue
-        value = shared.get(patch.at) or value_of(patch)
+        value = shared.get((template.name, patch.at)) or value_of(patch)
         if tree.statements or not _inlined(tree.document, patch, value):
             tree.statements.append(Statement(patch.to.removeprefix("."), value, patch.policy))
     return tree

@@ -84,6 +84,7 @@ def read(document: Document) -> tuple[Class, list[Problem]]:
             patches=tuple(_patches(to, at)),
             previous_name=to.previous_name,
             at=at,
+            spec_at=f"{at}.base.spec",
             details=tuple(
                 Detail(d.name or d.from_connection_secret_key, d.from_connection_secret_key)
                 for d in to.connection_details

@@ -88,6 +88,13 @@ class Template:
     """Whether it is of a defined kind, and so composed in turn."""
     document: Document | None = field(default=None, repr=False, compare=False)
     """The document that the template stands in, where that is not the class's."""
+    spec_at: str = ""
+    """Where the base's spec stands in that document."""
+
+    def place_of(self, path: str) -> str:
+        """Where a field of the base stands in the document."""
+        outside = self.spec_at.removesuffix(".spec")
+        return f"{self.spec_at}{path.removeprefix('spec')}" if path.startswith("spec") else f"{outside}.{path}"
 
     @property
     def api_version(self) -> str:
@@ -129,6 +136,8 @@ class Class:
     """The apiVersion under which the class names its claims."""
     shared: bool = False
     """Whether the class may serve other kinds of claim too."""
+    makes: str = ""
+    """The one kind that it makes, where its own kind says so: `RedisClass` makes `Redis`."""
 
     @property
     def name(self) -> str:

@@ -12,13 +12,17 @@ from claimsmith.reference import Table
 
 
 class _File(Model):
-    references: dict[str, dict[str, str]]
+    references: dict[str, dict[str, str | list[str]]]
 
 
 def read_table(documents: Iterable[Document]) -> Table:
     """One table of several; later documents add to earlier ones, field by field."""
-    table: dict[GroupKind, dict[str, GroupKind]] = {}
+    table: dict[GroupKind, dict[str, tuple[GroupKind, ...]]] = {}
     for document in documents:
         for kind, fields in parse(_File, document).references.items():
-            table.setdefault(GroupKind.parse(kind), {}).update({f: GroupKind.parse(t) for f, t in fields.items()})
+            table.setdefault(GroupKind.parse(kind), {}).update({f: _kinds(t) for f, t in fields.items()})
     return table
+
+
+def _kinds(value: str | list[str]) -> tuple[GroupKind, ...]:
+    return tuple(GroupKind.parse(text) for text in ([value] if isinstance(value, str) else value))

@@ -120,6 +120,7 @@ def read(document: Document) -> tuple[Class, list[Problem]]:
             patches=tuple(_patches(resource, at)),
             previous_name=resource.previous_name,
             at=at,
+            spec_at=f"{at}.base.spec",
         )
         for name, (at, resource) in zip(names, listed, strict=True)
     )

@@ -109,6 +109,7 @@ def read(document: Document, bindable: Bindable) -> tuple[list[Class], list[Prob
             labels=found.labels,
             annotations=found.annotations,
             claim_api_version=claim_api_version(claim),
+            makes=made.kind,
         )
         for claim in bindable.claims_for(made)
         if (template := for_claim(found.template, claim, bindable))
@@ -198,7 +199,7 @@ def _read(document: Document, bindable: Bindable) -> tuple[Member, list[Problem]
         **({"metadata": {"annotations": carried}} if carried else {}),
         "spec": _with_secret(_sound(spec, document, at), document, at),
     }
-    template = Template(kebab(kind), base, at=at)
+    template = Template(kebab(kind), base, at=at, spec_at=at)
     warnings += _oversized(template, document, then="; a claim that is bound to the class is refused")
     key = ClassKey(GroupKind.of(document.data), raw.metadata.name)
     labels, annotations = raw.metadata.labels, raw.metadata.annotations
