@@ -62,10 +62,11 @@ class Selection:
         return (*self.path[:-1], f"{self.name}Ref")
 
     def __str__(self) -> str:
-        labels = ", ".join(f"{k}={v}" for k, v in self.labels.items())
-        labels += f" made by the class {self.class_name}" if self.class_name else ""
-        kinds = " or ".join(str(k) for k in self.targets)
-        return f"{kinds}{' of the same parent' if self.same_parent else ''}{f' with {labels}' if labels else ''}"
+        parts = [" or ".join(str(kind) for kind in self.targets)]
+        parts += ["of the same parent"] if self.same_parent else []
+        parts += [f"made by the class {self.class_name}"] if self.class_name else []
+        parts += [f"with {', '.join(f'{k}={v}' for k, v in self.labels.items())}"] if self.labels else []
+        return " ".join(parts)
 
 
 def selections(document: Mapping[str, Any], table: Table) -> list[Selection]:

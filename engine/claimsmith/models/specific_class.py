@@ -112,11 +112,23 @@ def read(document: Document, bindable: Bindable) -> tuple[list[Class], list[Prob
             makes=made.kind,
         )
         for claim in bindable.claims_for(made)
-        if (template := for_claim(found.template, claim, bindable))
+        if not _needs_siblings(found.template.base) and (template := for_claim(found.template, claim, bindable))
     ]
-    if not classes and (bindable.claims_for(made) or not bindable.knows(made)):
+    alone = not _needs_siblings(found.template.base)
+    if not classes and alone and (bindable.claims_for(made) or not bindable.knows(made)):
         warnings.append(_useless(document, found.key, bindable))
     return classes, warnings
+
+
+def _needs_siblings(value: Any) -> bool:
+    """Whether a resource selects others of its aggregate: alone it would find none."""
+    match value:
+        case dict():
+            return value.get("matchAggregate") is True or any(_needs_siblings(v) for v in value.values())
+        case list():
+            return any(_needs_siblings(v) for v in value)
+        case _:
+            return False
 
 
 def member(document: Document, bindable: Bindable) -> Member:
