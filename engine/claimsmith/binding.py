@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 
 from claimsmith.catalog import Catalog
 from claimsmith.errors import BindingError, Problem, Source, nearest
-from claimsmith.models.claim import Claim
+from claimsmith.models.claim import Claim, ObjectRef
 from claimsmith.models.klass import Class, Parent
 from claimsmith.models.objects import ClaimKey, ClassKey
 
@@ -68,6 +68,8 @@ class Unbound:
 
 def choose(claim: Claim, catalog: Catalog) -> Choice | Unbound:
     """The class for a claim that has none yet."""
+    if claim.resource_ref:
+        return _static(claim, claim.resource_ref, catalog)
     serving = catalog.serving(claim.key.group_kind)
     if claim.force:
         return _by_name(claim, claim.force, catalog, "forced by its definition", path="kind")
@@ -159,8 +161,35 @@ def _by_name(claim: Claim, key: ClassKey, catalog: Catalog, reason: str, *, path
     return Choice(klass, reason, (key,))
 
 
+def _static(claim: Claim, wanted: ObjectRef, catalog: Catalog) -> Choice | Unbound:
+    """The existing resource that a claim names, as a class that makes nothing."""
+    kinds = catalog.claimable(claim.key.group_kind)
+    if wanted.key.group_kind not in kinds:
+        what = f"{claim.key} cannot bind to {wanted.key}: {claim.key.group_kind} claims no such kind"
+        fix = f"name one of: {', '.join(sorted(map(str, kinds)))}" if kinds else "leave out resourceRef"
+        return _unbound(claim, claim.resource_path, what, fix, mistake=True)
+    return Choice(static_class(claim, wanted), "resourceRef", (wanted.key,))
+
+
+def static_class(claim: Claim, wanted: ObjectRef) -> Class:
+    """The class of a claim for what is there already: no templates, one resource that it never owns."""
+    reference = {"apiVersion": wanted.api_version, "kind": wanted.kind, "name": wanted.name}
+    return Class(
+        api_version=wanted.api_version,
+        key=wanted.key,
+        serves=claim.key.group_kind,
+        templates=(),
+        parent=Parent.claim,
+        document=claim.document,
+        claim_api_version=claim.api_version,
+        static=reference,
+    )
+
+
 def _held(claim: Claim, record: Record, catalog: Catalog) -> Class:
     """The recorded class, if the record still holds."""
+    if claim.resource_ref and claim.resource_ref.key == record.klass:
+        return static_class(claim, claim.resource_ref)
     klass = catalog.classes.get((record.klass, claim.key.group_kind))
     again = f"claimsmith bind STACK --rebind {claim.key}"
     if klass is None:

@@ -20,7 +20,7 @@ from claimsmith.models.bindable import Bindable
 from claimsmith.models.claim import Claim
 from claimsmith.models.definition import Definition
 from claimsmith.models.klass import Class, Parent, Patch, Template
-from claimsmith.models.objects import ClaimKey, ClassKey, GroupKind, kebab
+from claimsmith.models.objects import ClaimKey, ClassKey, GroupKind, ObjectKey, kebab
 
 CRD = GroupKind("apiextensions.k8s.io", "CustomResourceDefinition")
 AGGREGATE = GroupKind("aggregation.crossplane.io", "AggregateResourceClass")
@@ -28,6 +28,8 @@ DEFINITIONS = frozenset(
     GroupKind("apiextensions.crossplane.io", k) for k in ("ApplicationDefinition", "InfrastructureDefinition")
 )
 PUBLICATION = GroupKind("apiextensions.crossplane.io", "InfrastructurePublication")
+COMPOSITE_RESOURCE = GroupKind("core.crossplane.io", "CompositeResource")
+AGGREGATE_RESOURCE = GroupKind("aggregation.crossplane.io", "AggregateResource")
 SECRET_NAMESPACE = "crossplane-system"
 """Where the Secrets of composites go that nobody gave a place."""
 
@@ -48,8 +50,13 @@ class Catalog:
     classes: Mapping[tuple[ClassKey, GroupKind], Class] = field(default_factory=dict)
     claims: Mapping[ClaimKey, Claim] = field(default_factory=dict)
     definitions: Mapping[GroupKind, Definition] = field(default_factory=dict)
+    resources: Mapping[ObjectKey, Document] = field(default_factory=dict)
+    """What the stack's own files give as it is: managed resources, providers, namespaces, secrets."""
     crds: tuple[Document, ...] = ()
     warnings: tuple[Problem, ...] = ()
+    bindable: Bindable = field(default_factory=Bindable)
+    managed: frozenset[GroupKind] = frozenset()
+    """The kinds that are known to be managed resources."""
 
     def serving(self, kind: GroupKind) -> list[Class]:
         """The classes that may serve claims of a kind, in the order of their keys."""
@@ -58,6 +65,14 @@ class Catalog:
     def named(self, key: ClassKey) -> list[Class]:
         """The class of that key, once for each kind of claim that it serves."""
         return [c for c in self.classes.values() if c.key == key]
+
+    def claimable(self, kind: GroupKind) -> set[GroupKind]:
+        """The kinds of existing resources that a claim of a kind may bind to."""
+        found = self.defined(kind)
+        if found:
+            return {found[0].group_kind} if found[1] else set()
+        made = {t.group_kind for c in self.serving(kind) for t in c.templates if c.parent is Parent.claim}
+        return {*self.bindable.direct(kind), *made, COMPOSITE_RESOURCE, AGGREGATE_RESOURCE}
 
     def defined(self, kind: GroupKind) -> tuple[Definition, bool] | None:
         """The definition behind a kind, and whether the kind is the requirement of it."""
@@ -74,8 +89,9 @@ def read_catalog(
     *,
     bindable: Bindable | None = None,
     managed: Iterable[GroupKind] = (),
+    resources: Iterable[Document] = (),
 ) -> Catalog:
-    """The catalog of the platform's documents and a stack's claims.
+    """The catalog of the platform's documents, a stack's claims and the resources that it gives as they are.
 
     `managed` names kinds that are known to be managed resources, beside those whose CRDs say so.
     """
@@ -99,8 +115,17 @@ def read_catalog(
     classes = {k: replace(c, shared=kinds[k[0]] > 1) for k, c in classes.items()}
     for klass in classes.values():
         problems.problems += _broken_promises(klass)
+    given: dict[ObjectKey, Document] = {}
+    for document in resources:
+        with problems.catch():
+            key = _resource_key(document, known)
+            first = given.setdefault(key, document)
+            if first is not document:
+                raise _twice(str(key), first, document)
     problems.raise_as(CatalogError)
-    return Catalog(classes, requests, definitions, tuple(sorted_out["crd"]), tuple(warnings))
+    return Catalog(
+        classes, requests, definitions, given, tuple(sorted_out["crd"]), tuple(warnings), table, frozenset(known)
+    )
 
 
 def kind_of(document: Document) -> GroupKind:
@@ -299,13 +324,30 @@ def _defined(definitions: Mapping[GroupKind, Definition], kind: GroupKind) -> tu
     return None
 
 
+def _resource_key(document: Document, managed: Collection[GroupKind]) -> ObjectKey:
+    """The address of a resource that is given as it is; a managed one has no namespace."""
+    kind = kind_of(document)
+    metadata = document.data.get("metadata") or {}
+    name = metadata.get("name")
+    if not isinstance(name, str):
+        raise ModelError(Problem("the resource has no name", document.source_of("metadata"), "metadata.name", "add it"))
+    if kind in managed and metadata.get("namespace"):
+        path = "metadata.namespace"
+        what = f"{kind} is at cluster scope and has no namespace"
+        raise ModelError(Problem(what, document.source_of(path), path, "remove it"))
+    return ObjectKey(kind, str(metadata.get("namespace") or ""), name)
+
+
 def _add(index: dict[K, V], key: K, value: V) -> None:
     first = index.setdefault(key, value)
     if first is not value:
-        shown = key[0] if isinstance(key, tuple) else key
-        what = f"{shown} stands twice; the first is at {first.document.source_of('metadata.name')}"
-        where = value.document.source_of("metadata.name")
-        raise CatalogError(Problem(what, where, "metadata.name", "rename or remove one of the two"))
+        raise _twice(str(key[0] if isinstance(key, tuple) else key), first.document, value.document)
+
+
+def _twice(shown: str, first: Document, second: Document) -> CatalogError:
+    what = f"{shown} stands twice; the first is at {first.source_of('metadata.name')}"
+    fix = "rename or remove one of the two"
+    return CatalogError(Problem(what, second.source_of("metadata.name"), "metadata.name", fix))
 
 
 def _unknown(document: Document, kind: GroupKind) -> ModelError:

@@ -13,11 +13,12 @@ from typing import Any
 from claimsmith import connection, fieldpath, reference
 from claimsmith.binding import Binding, Unbound
 from claimsmith.compose.identity import OWNER, SECRET_TYPE, Identity
+from claimsmith.compose.options import Options, options_of
 from claimsmith.connection import Connection, SecretPlace
 from claimsmith.errors import Collector, ComposeError, EngineError, Problem, at
 from claimsmith.expand import Child, Draft, Expansion
 from claimsmith.models.klass import Parent
-from claimsmith.models.objects import GroupKind
+from claimsmith.models.objects import GroupKind, ObjectKey
 from claimsmith.reference import Selection, Table, Target
 from claimsmith.values import Ref, walk
 
@@ -58,12 +59,27 @@ class PlannedClaim:
 
 
 @dataclass(frozen=True, slots=True)
+class GivenResource:
+    """A resource that the stack's files give as it is."""
+
+    key: ObjectKey
+    document: dict[str, Any]
+    options: Options
+
+    @property
+    def address(self) -> str:
+        """Its address in the plan."""
+        return str(self.key)
+
+
+@dataclass(frozen=True, slots=True)
 class Plan:
     """All that a stack makes."""
 
     project: str
     stack: str
     claims: tuple[PlannedClaim, ...]
+    resources: tuple[GivenResource, ...] = ()
     unbound: tuple[Unbound, ...] = ()
     warnings: tuple[Problem, ...] = ()
 
@@ -74,12 +90,20 @@ class Plan:
 
 
 def build_plan(
-    expansion: Expansion, *, project: str, stack: str, table: Table, warnings: Sequence[Problem] = ()
+    expansion: Expansion,
+    *,
+    project: str,
+    stack: str,
+    table: Table,
+    given: Sequence[GivenResource] = (),
+    warnings: Sequence[Problem] = (),
 ) -> Plan:
     """The plan for drafted claims; every problem of every claim is told at once."""
     problems = Collector()
     drafts = [d for root in expansion.drafts for d in root.walk()]
     targets = _index(drafts)
+    for resource in given:
+        targets.setdefault(resource.key.group_kind, []).append(target_of_given(resource))
     claims: list[PlannedClaim] = []
     needs: dict[str, list[tuple[str, str]]] = {}
     for draft in expansion.drafts:
@@ -93,7 +117,8 @@ def build_plan(
     by_address = {c.address: c for c in claims}
     order = reference.ordered(list(by_address), needs)
     said = [*warnings, *(w for d in drafts for w in _contrary(d))]
-    return Plan(project, stack, tuple(by_address[a] for a in order), expansion.unbound, tuple(said))
+    claims_in_order = tuple(by_address[a] for a in order)
+    return Plan(project, stack, claims_in_order, tuple(given), expansion.unbound, tuple(said))
 
 
 def connections_of(
@@ -135,6 +160,27 @@ def target_of(child: Child, identity: Identity) -> Target:
     labels = child.document["metadata"].get("labels") or {}
     class_name = str((child.template.class_ref or {}).get("name", ""))
     return Target(child.address, child.template.group_kind, labels, str(identity.key), child.name, class_name)
+
+
+def given_resource(key: ObjectKey, data: Mapping[str, Any], *, namespaced: bool | None, managed: bool) -> GivenResource:
+    """A resource that is given as it is: a namespaced one without a namespace is in `default`.
+
+    What existed before its claim outlives it: a managed one is kept unless it says otherwise.
+    """
+    metadata = dict(data.get("metadata") or {})
+    if namespaced and not metadata.get("namespace"):
+        metadata["namespace"] = "default"
+        key = ObjectKey(key.group_kind, "default", key.name)
+    document = {**data, "metadata": metadata}
+    options = options_of(document, managed=managed)
+    stated = (data.get("spec") or {}).get("reclaimPolicy") if managed else "Delete"
+    return GivenResource(key, document, replace(options, retain=options.retain or stated is None))
+
+
+def target_of_given(resource: GivenResource) -> Target:
+    """A given resource as something that a selector may pick."""
+    labels = resource.document["metadata"].get("labels") or {}
+    return Target(resource.address, resource.key.group_kind, labels, "", resource.key.name)
 
 
 def _finished(draft: Draft, targets: Mapping[GroupKind, Sequence[Target]], table: Table) -> PlannedClaim:
@@ -210,7 +256,7 @@ def _outside_needs(root: PlannedClaim) -> list[tuple[str, str]]:
     for claim in root.walk():
         for child in claim.children:
             for path, leaf in walk(child.document):
-                if isinstance(leaf, Ref) and leaf.resource not in own:
+                if isinstance(leaf, Ref) and leaf.resource not in own and leaf.resource.rpartition("/")[0]:
                     found.append(
                         (leaf.resource.rpartition("/")[0], f"{child.template.name}: {fieldpath.to_text(path)}")
                     )
@@ -231,8 +277,20 @@ def _contrary(draft: Draft) -> list[Problem]:
 
 
 def _refuse_doubles(claims: Sequence[PlannedClaim], problems: Collector) -> None:
-    """Nothing may stand twice in the cluster: two resources of one identity, two writers of one Secret."""
+    """Nothing may stand twice in the cluster: two resources of one identity, two writers of one Secret.
+
+    Nor may two claims hold one resource.
+    """
     seen: dict[tuple[str, str, str], str] = {}
+    held: dict[str, str] = {}
+    for planned in claims:
+        if planned.binding.klass.static:
+            other = held.setdefault(str(planned.binding.klass.key), planned.address)
+            if other != planned.address:
+                path = planned.binding.claim.resource_path
+                what = f"{planned.address} and {other} both claim {planned.binding.klass.key}"
+                where = planned.binding.claim.document.source_of(path)
+                problems.add(Problem(what, where, path, "let one of them claim another resource"))
 
     def place(kind: str, namespace: str, name: str, writer: str, planned: PlannedClaim, path: str) -> None:
         other = seen.setdefault((kind, namespace, name), writer)

@@ -27,7 +27,7 @@ from claimsmith.models.bindable import Bindable, read_bindable
 from claimsmith.models.klass import Class
 from claimsmith.models.objects import ClaimKey, GroupKind
 from claimsmith.models.reference_table import read_table
-from claimsmith.plan import Plan, build_plan
+from claimsmith.plan import Plan, build_plan, given_resource
 from claimsmith.reference import Table
 from claimsmith.scope import Scopes, scopes_of_crds
 
@@ -136,7 +136,12 @@ class Project:
         if missing and not unrecorded_ok:
             raise BindingError(*missing)
         warnings = [*catalog.warnings, *missing]
-        return build_plan(found, project=self.name, stack=stack, table=self.table(), warnings=warnings)
+        scopes, managed = self.scopes(catalog), catalog.managed
+        given = [
+            given_resource(k, d.data, namespaced=scopes.namespaced(k.group_kind), managed=k.group_kind in managed)
+            for k, d in catalog.resources.items()
+        ]
+        return build_plan(found, project=self.name, stack=stack, table=self.table(), given=given, warnings=warnings)
 
     def scopes(self, catalog: Catalog) -> Scopes:
         """Which kinds are namespaced, as far as the project's files say."""

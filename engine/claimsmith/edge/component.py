@@ -153,8 +153,7 @@ class Composite(pulumi.ComponentResource):
     def publish_connection(self, *sources: Source) -> None:
         """Unite the children's connection Secrets in those that the claim and its class ask for."""
         found = [found for source in sources if (found := _source(source))]
-        wish = _secret_wish(self._args, self.claim)
-        self._secrets = connections_of(self.claim, wish, [place for place, _ in found])
+        self._secrets = connections_of(self.claim, self._wish(), [place for place, _ in found])
         if not self._secrets:
             return
         self.details = secrets.united(self._deployment, self._address, self._secrets[-1], found)
@@ -178,6 +177,13 @@ class Composite(pulumi.ComponentResource):
             )
         outputs = {"phase": self.phase, "resources": self.resources, "connectionKeys": self.connection_keys}
         self.register_outputs(outputs)
+
+    def _wish(self) -> tuple[str, str] | None:
+        """Namespace and name of the Secret that the claim asks for, in its dialect's words."""
+        infrastructure = self._args["spec"].get("infrastructure")
+        spec = infrastructure if isinstance(infrastructure, dict) else self._args["spec"]
+        wish = spec.get("writeConnectionSecretToRef")
+        return (wish.get("namespace") or self.claim.namespace, wish["name"]) if wish else None
 
     def _dressed(
         self, template: str, api_version: str, kind: str, fields: dict[str, Any], class_ref: ClassReference | None
@@ -268,14 +274,6 @@ def _identity(claim: ClaimKind, klass: ClassRef, args: Any, deployment: Deployme
         namespaced=klass.namespaced,
         secret_namespace=klass.secret_namespace,
     )
-
-
-def _secret_wish(args: Any, identity: Identity) -> tuple[str, str] | None:
-    """Namespace and name of the Secret that a claim asks for, in its dialect's words."""
-    defined = identity.parent in (Parent.instance, Parent.requirement)
-    spec = (args["spec"].get("infrastructure") or {}) if defined else args["spec"]
-    wish = spec.get("writeConnectionSecretToRef")
-    return (wish.get("namespace") or identity.namespace, wish["name"]) if wish else None
 
 
 def _source(source: Source) -> tuple[SecretPlace, Managed | Composite] | None:

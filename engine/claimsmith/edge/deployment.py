@@ -8,9 +8,11 @@ from typing import Any
 import pulumi
 
 from claimsmith.cluster import Cluster
+from claimsmith.compose.identity import OWNER
 from claimsmith.edge.managed import Managed
 from claimsmith.errors import Problem
 from claimsmith.models.objects import GroupKind
+from claimsmith.plan import GivenResource, target_of_given
 from claimsmith.reference import Target
 
 
@@ -64,6 +66,36 @@ class Deployment:
         if account not in self._impersonating:
             self._impersonating[account] = kubernetes_provider(self.cluster, self.identifier, account=account)
         return self._impersonating[account]
+
+    def give(self, resource: GivenResource) -> None:
+        """Register a resource that the stack's files give as it is."""
+        document = resource.document
+        metadata = document["metadata"]
+        annotations = {
+            **(metadata.get("annotations") or {}),
+            OWNER: f"{self.project}/{self.stack}/given",
+            "pulumi.com/patchFieldManager": f"claimsmith-{self.project}-{self.stack}",
+        }
+        if resource.options.wait_for:
+            annotations["pulumi.com/waitFor"] = resource.options.wait_for[0]
+        hidden = {
+            k: pulumi.Output.secret(document[k])
+            for k in ("data", "stringData")
+            if document["kind"] == "Secret" and k in document
+        }
+        whole = {**document, **hidden, "metadata": {**metadata, "annotations": annotations}}
+        opts = pulumi.ResourceOptions(
+            provider=self.provider,
+            retain_on_delete=resource.options.retain or None,
+            ignore_changes=list(resource.options.ignore_changes),
+            additional_secret_outputs=["data", "stringData"] if hidden else None,
+        )
+        made = Managed(resource.address, whole, opts)
+        self.add(target_of_given(resource), made)
+
+    def given(self, reference: Mapping[str, Any]) -> Managed | None:
+        """The given resource that a reference names, if it is one of this stack's."""
+        return self._registered.get(f"{GroupKind.of(dict(reference))}/{reference['name']}")
 
     def composite(self, address: str) -> tuple[Any, str] | None:
         """The component that serves a composite within another, and the composite's uid."""

@@ -15,17 +15,20 @@ PROVIDER_VERSION = "4.25.0"
 
 
 class Managed(pulumi.CustomResource):
-    """One object in the cluster. Its URN outlives its class: type from its kind, name from claim and template."""
+    """One object in the cluster, or with `patch` some fields of one that somebody else owns. Its URN outlives its class: type from its kind, name from claim and template."""
 
     metadata: pulumi.Output[Any]
     spec: pulumi.Output[Any]
     status: pulumi.Output[Any]
 
-    def __init__(self, resource_name: str, document: Mapping[str, Any], opts: pulumi.ResourceOptions) -> None:
+    def __init__(
+        self, resource_name: str, document: Mapping[str, Any], opts: pulumi.ResourceOptions, *, patch: bool = False
+    ) -> None:
         self.document = document
         self.template = resource_name.rpartition("/")[2]
         pinned = pulumi.ResourceOptions.merge(pulumi.ResourceOptions(version=PROVIDER_VERSION), opts)
-        super().__init__(type_token(document), resource_name, {**document, "status": None}, pinned)
+        token = type_token(document) + ("Patch" if patch else "")
+        super().__init__(token, resource_name, {**document, "status": None}, pinned)
 
     @property
     def name(self) -> pulumi.Output[str]:

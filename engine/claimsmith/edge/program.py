@@ -15,11 +15,12 @@ from claimsmith.checks import component_problems
 from claimsmith.cluster import Cluster, owner_of
 from claimsmith.edge.component import Composite
 from claimsmith.edge.deployment import Deployment, kubernetes_provider
+from claimsmith.edge.static import refuse_held, static_component
 from claimsmith.errors import ConnectionError_, DeployError, EngineError, GenerateError, Problem
 from claimsmith.generate import class_name
 from claimsmith.models.klass import Class
 from claimsmith.expand import claim_data
-from claimsmith.plan import Plan, PlannedClaim, target_of
+from claimsmith.plan import Plan, PlannedClaim, target_of, target_of_given
 from claimsmith.project import Project, find_root
 
 
@@ -30,10 +31,13 @@ def run(start: Path | None = None) -> None:
         settings = pulumi.Config("claimsmith")
         stack = pulumi.get_stack()
         plan = project.plan(stack, unrecorded_ok=settings.get("bind") == "auto")
-        classes = {c.address: c.binding.klass for c in plan.walk()}
-        components = {address: load_component(project, klass) for address, klass in classes.items()}
+        components = {
+            c.address: static_component(c) if c.binding.klass.static else load_component(project, c.binding.klass)
+            for c in plan.walk()
+        }
         cluster = Cluster(*_kubeconfig(project, settings))
         refuse_foreign_secrets(plan, cluster)
+        refuse_held(plan, cluster)
         deploy(
             plan,
             components,
@@ -57,11 +61,16 @@ def deploy(
         provider=kubernetes_provider(cluster, identifier),
         cluster=cluster,
         identifier=identifier,
-        targets=(target_of(child, claim.identity) for claim in plan.walk() for child in claim.children),
+        targets=[
+            *(target_of(child, claim.identity) for claim in plan.walk() for child in claim.children),
+            *(target_of_given(resource) for resource in plan.resources),
+        ],
         composites={c.address: (components[c.address], c.binding.uid) for c in plan.walk()},
         records=records,
     )
     Deployment.begin(deployment)
+    for resource in plan.resources:
+        deployment.give(resource)
     deployment.problems.extend(u.problem for u in plan.unbound if u.mistake)
     made = {c.address: components[c.address](c.component_name, claim_data(c.binding)) for c in plan.claims}
     summary = {address: _summary(plan_of, made[address]) for address, plan_of in _by_address(plan).items()}

@@ -74,6 +74,8 @@ class Claim:
     default: ClassKey | None = None
     """The class that serves it where it asks for none."""
     reclaim_policy: str = "Delete"
+    resource_path: str = "spec.resourceRef"
+    """Where it names a resource that is there already."""
 
     @property
     def data(self) -> dict[str, Any]:

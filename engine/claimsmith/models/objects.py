@@ -74,6 +74,10 @@ class ClassKey:
         return cls(GroupKind.parse(kind), name)
 
 
+ObjectKey = ClaimKey
+"""Any object's address is written as a claim's is."""
+
+
 def group_of(api_version: str) -> str:
     """The group of an apiVersion; the core group is the empty text."""
     return api_version.rpartition("/")[0]

@@ -1,0 +1,132 @@
+"""Claims for what is there already: the resource is read and held, never made and never deleted.
+
+To hold it, its `claimRef` is set by a patch of ours; when the claim goes, so does that field, and nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pulumi
+
+from claimsmith.cluster import Cluster, owner_of
+from claimsmith.connection import Connection, SecretPlace
+from claimsmith.edge import secrets
+from claimsmith.edge.component import FIELD_MANAGER, ClaimKind, ClassRef, Composite, field_manager
+from claimsmith.edge.managed import Managed
+from claimsmith.errors import BindingError, Problem
+from claimsmith.plan import Plan, PlannedClaim
+
+_PARENTS = ("compositeRef", "aggregateRef")
+
+
+class StaticClaim(Composite):
+    """A claim bound to an existing resource."""
+
+    RESOURCE: Mapping[str, Any] = {}
+
+    def __init__(self, name: str, args: Any, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__(name, args, opts)
+        resource = self._deployment.given(self.RESOURCE) or self._read()
+        self._made.append(self._held(resource))
+        self._publish(resource)
+        self.finish()
+
+    def _read(self) -> Managed:
+        """The resource as it is in the cluster; the engine keeps it as something that it does not own."""
+        opts = pulumi.ResourceOptions(parent=self, provider=self._deployment.provider, id=self.RESOURCE["name"])
+        document = {**self.RESOURCE, "metadata": {"name": self.RESOURCE["name"]}}
+        return Managed(f"{self._name}/resource", {k: v for k, v in document.items() if k != "name"}, opts)
+
+    def _held(self, resource: Managed) -> Managed:
+        metadata = {
+            "name": self.RESOURCE["name"],
+            "annotations": {FIELD_MANAGER: f"{field_manager(self.claim)}-hold"},
+        }
+        document = {
+            "apiVersion": self.RESOURCE["apiVersion"],
+            "kind": self.RESOURCE["kind"],
+            "metadata": metadata,
+            "spec": {"claimRef": {**self.claim.claim_reference(), "uid": self.claim.uid}},
+        }
+        opts = pulumi.ResourceOptions(parent=self, provider=self._deployment.provider, depends_on=[resource])
+        return Managed(f"{self._name}/hold", document, opts, patch=True)
+
+    def _publish(self, resource: Managed) -> None:
+        """Copy the resource's connection Secret, wherever it says that it is."""
+        wish = self._wish()
+        if wish is None:
+            return
+        live = self._deployment.live({**self.RESOURCE, "metadata": {"name": self.RESOURCE["name"]}})
+        place = secret_of(live or resource.document)
+        if place is None:
+            what = f"{self._address} asks for a Secret, but {self.RESOURCE['kind']} {self.RESOURCE['name']} writes none"
+            fix = "leave out writeConnectionSecretToRef, or let the resource write its connection details"
+            self._deployment.problems.append(Problem(what, fix=fix))
+            return
+        source = SecretPlace(str(self.RESOURCE["name"]), str(self.RESOURCE["kind"]), *place)
+        self._secrets = [Connection(*wish, (source,))]
+        self.details = secrets.united(self._deployment, self._address, self._secrets[0], [(source, resource)])
+        self._secret_resources.append(self._secret(self._secrets[0], "connection", [(source, resource)]))
+
+
+def secret_of(document: Mapping[str, Any]) -> tuple[str, str] | None:
+    """Namespace and name of the Secret that a resource or composite writes, in any dialect's words."""
+    spec = document.get("spec") or {}
+    for holder in (spec, spec.get("infrastructure") or {}):
+        for word in ("writeConnectionSecretToRef", "writeConnectionSecretsToRef"):
+            place = holder.get(word)
+            if place and place.get("namespace") and place.get("name"):
+                return place["namespace"], place["name"]
+    return None
+
+
+def static_component(planned: PlannedClaim) -> type[Composite]:
+    """The component of a claim that names an existing resource."""
+    klass, claim = planned.binding.klass, planned.binding.claim
+    members = {
+        "CLAIM": ClaimKind(claim.api_version, claim.key.group_kind.kind),
+        "CLASS": ClassRef(
+            klass.api_version, klass.key.group_kind.kind, klass.name, klass.digest(), bound_by=klass.parent.value
+        ),
+        "RESOURCE": klass.static,
+    }
+    return type("StaticClaim", (StaticClaim,), members)
+
+
+def refuse_held(plan: Plan, cluster: Cluster) -> None:
+    """Refuse a claim for a resource that is not there, that another claim holds, or that is part of a composite."""
+    given = {r.address for r in plan.resources}
+    problems = [p for c in plan.claims if c.binding.klass.static and (p := _held_problem(c, cluster, given))]
+    if problems:
+        raise BindingError(*problems)
+
+
+def _held_problem(planned: PlannedClaim, cluster: Cluster, given: set[str]) -> Problem | None:
+    klass, claim = planned.binding.klass, planned.binding.claim
+    live = cluster.read(klass.api_version, klass.key.group_kind.kind, klass.name)
+    where = claim.document.source_of(claim.resource_path)
+
+    def problem(why: str, fix: str) -> Problem:
+        return Problem(f"{claim.key} claims {klass.key}, which {why}", where, claim.resource_path, fix)
+
+    if live is None:
+        return None if str(klass.key) in given else problem("is not there", "provision it first, or name another")
+    spec = live.get("spec") or {}
+    if any(spec.get(parent) for parent in _PARENTS):
+        return problem("is part of a composite", "claim the composite instead")
+    holder = spec.get("claimRef")
+    mine = planned.identity.claim_reference()
+    if holder and {k: holder.get(k) for k in ("kind", "namespace", "name")} != {
+        k: mine[k] for k in ("kind", "namespace", "name")
+    }:
+        return problem(
+            f"{holder.get('kind')} {holder.get('namespace')}/{holder.get('name')} holds", "name another resource"
+        )
+    if holder and holder.get("uid") not in (None, planned.identity.uid):
+        return problem("the same claim of another stack holds", "name another resource")
+    owner = owner_of(live)
+    if owner and not owner.endswith("/given"):
+        return problem("was made for another claim", "name another resource")
+    return None
