@@ -78,11 +78,9 @@ class Deployment:
         }
         if resource.options.wait_for:
             annotations["pulumi.com/waitFor"] = resource.options.wait_for[0]
-        hidden = {
-            k: pulumi.Output.secret(document[k])
-            for k in ("data", "stringData")
-            if document["kind"] == "Secret" and k in document
-        }
+        hidden: dict[str, Any] = {}
+        if document["kind"] == "Secret":
+            hidden = {k: pulumi.Output.secret(document[k]) for k in ("data", "stringData") if k in document}
         whole = {**document, **hidden, "metadata": {**metadata, "annotations": annotations}}
         opts = pulumi.ResourceOptions(
             provider=self.provider,
