@@ -22,6 +22,8 @@ from claimsmith.models.objects import GroupKind
 from claimsmith.reference import Selection, Table, Target
 from claimsmith.values import Ref, copied, walk
 
+_INT64 = range(-(2**63), 2**63)
+
 
 @dataclass(frozen=True, slots=True)
 class Child:
@@ -159,6 +161,7 @@ def _drafted(binding: Binding, identity: Identity) -> list[Child]:
     for template in binding.klass.templates:
         with problems.catch():
             document, outcomes = _patched(template, claim, binding)
+            _refuse_huge(document, outcomes, template, binding)
             here = binding.klass.document.source_of(template.at)
             dressed = dress(document, template.name, identity)
             with at(here, prefix=f"{address_of(binding)}, child {template.name!r}: "):
@@ -185,6 +188,24 @@ def _patched(
                 raise ComposeError(*(_blamed(p, patch.at, template, binding) for p in error.problems)) from error
     problems.raise_as(ComposeError)
     return document, outcomes
+
+
+def _refuse_huge(
+    document: dict[str, Any], outcomes: Sequence[patches.Outcome], template: Template, binding: Binding
+) -> None:
+    """Refuse whole numbers that no cluster can hold; the engine would round them."""
+    for path, leaf in walk(document):
+        if not isinstance(leaf, int) or leaf in _INT64:
+            continue
+        written = (o.patch for o in outcomes if o.applied and path[: len(to := fieldpath.parse(o.patch.to))] == to)
+        patch = next(written, None)
+        where = (
+            binding.claim.document.source_of(patch.reads[0])
+            if patch
+            else binding.klass.document.source_of(f"{template.at}.base.{fieldpath.to_text(path)}")
+        )
+        what = f"{binding.claim.key}, child {template.name!r}: {leaf} needs more than 64 bits"
+        raise ComposeError(Problem(what, where, fieldpath.to_text(path), "use a smaller number, or quote it"))
 
 
 def _blamed(problem: Problem, at_: str, template: Template, binding: Binding) -> Problem:
@@ -214,9 +235,9 @@ def _index(drafts: Iterable[tuple[Binding, Identity, list[Child]]]) -> dict[Grou
 
 
 def _target(child: Child, identity: Identity) -> Target:
-    return Target(
-        child.address, child.template.group_kind, child.document["metadata"]["labels"], identity.uid, child.name
-    )
+    labels = child.document["metadata"]["labels"]
+    template = child.template
+    return Target(child.address, template.group_kind, labels, identity.uid, child.name, template.name)
 
 
 def _finished(

@@ -21,7 +21,7 @@ from claimsmith.binding import Binding, Record, Unbound
 from claimsmith.catalog import Catalog, read_catalog
 from claimsmith.documents import read_documents
 from claimsmith.errors import BindingError, LoadError, Problem, Source, nearest
-from claimsmith.load import load
+from claimsmith.load import load, read_text
 from claimsmith.models.klass import Class
 from claimsmith.models.objects import ClaimKey
 from claimsmith.models.reference_table import read_table
@@ -95,7 +95,7 @@ class Project:
         path = self.bindings_path(stack)
         if not path.exists():
             return []
-        return bindings_file.read(path.read_text(encoding="utf-8"), file=path.relative_to(self.root).as_posix())
+        return bindings_file.read(read_text(path, root=self.root), file=path.relative_to(self.root).as_posix())
 
     def bind(self, stack: str, *, rebind: frozenset[ClaimKey] = frozenset()) -> tuple[list[Binding], list[Unbound]]:
         """Every claim of a stack with its class, recorded or chosen now."""
@@ -149,7 +149,7 @@ def crds_needed(root: Path, stack: str | None = None) -> list[dict[str, Any]]:
 
 def write_atomically(path: Path, text: str, *, mode: int | None = None) -> bool:
     """Write a whole file or nothing; a file that already says so is left alone. Tells whether it was written."""
-    if path.is_file() and path.read_text(encoding="utf-8") == text:
+    if path.is_file() and path.read_bytes() == text.encode():
         return False
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_name(f".{path.name}.{os.getpid()}.partial")

@@ -1,0 +1,23 @@
+"""OpenAPI v3 schemas as custom resource definitions carry them: checked against, defaulted by, asked what they know.
+
+Takes plain data and plain schemas; gives problems, data or parts of a schema. What is accepted and what is filled in
+is what a real API server accepts and fills in (`tests/test_schema.py` compares the two); the errors are ours.
+"""
+
+from claimsmith.schema.checking import check
+from claimsmith.schema.defaults import defaulted
+from claimsmith.schema.layout import crd_schema, normalised
+from claimsmith.schema.lookup import Schema, at_path, knows, nearest_field
+from claimsmith.schema.structure import check_schema
+
+__all__ = [
+    "Schema",
+    "at_path",
+    "check",
+    "check_schema",
+    "crd_schema",
+    "defaulted",
+    "knows",
+    "nearest_field",
+    "normalised",
+]
