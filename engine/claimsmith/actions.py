@@ -83,8 +83,8 @@ def generate(project: Project, *, check: bool = False) -> list[tuple[str, str]]:
     texts = component_texts(project)
     for path, text in texts.items():
         shown = path.relative_to(project.root).as_posix()
-        old = path.read_text(encoding="utf-8") if path.is_file() else None
-        rows.append((shown, "new" if old is None else "none" if old == text else "changed"))
+        old = path.read_bytes() if path.is_file() else None
+        rows.append((shown, "new" if old is None else "none" if old == text.encode() else "changed"))
     if not check:
         for path, text in texts.items():
             write_atomically(path, text)

@@ -10,7 +10,7 @@ from pydantic import Field
 
 from claimsmith.binding import Record
 from claimsmith.documents import read_documents
-from claimsmith.errors import BindingError, Collector, LoadError, Problem
+from claimsmith.errors import BindingError, Collector, LoadError, Problem, Source
 from claimsmith.models.base import Model
 from claimsmith.models.objects import ClaimKey, ClassKey
 from claimsmith.models.parse import parse
@@ -45,7 +45,9 @@ def read(text: str, *, file: str) -> list[Record]:
     except LoadError as error:
         raise BindingError(*error.problems) from error
     if len(documents) != 1:
-        raise BindingError(Problem("a bindings file holds one document", fix=f"restore {file} from version control"))
+        where = documents[1].source_of() if documents else Source(file)
+        fix = f"restore {file} from version control"
+        raise BindingError(Problem("a bindings file holds one document", where, fix=fix))
     document = documents[0]
     raw = parse(_File, document)
     problems = Collector()

@@ -57,7 +57,7 @@ def component_problems(project: Project, klass: Class) -> list[Problem]:
     where = klass.document.source_of("metadata.name")
     if not path.is_file():
         return [Problem(f"{klass.key} has no component: {shown} is missing", where, fix="run: claimsmith generate")]
-    if klass.digest() not in path.read_text(encoding="utf-8"):
+    if klass.digest().encode() not in path.read_bytes():
         return [Problem(f"{shown} is stale: {klass.key} has changed since", where, fix="run: claimsmith generate")]
     return []
 

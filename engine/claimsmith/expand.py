@@ -6,10 +6,11 @@ that composites of composites become a tree. References between children are not
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from claimsmith import fieldpath
 from claimsmith.binding import Binding, Record, Unbound, bind_one
 from claimsmith.catalog import Catalog
 from claimsmith.compose import patches
@@ -21,7 +22,9 @@ from claimsmith.models.claim import Claim
 from claimsmith.models.klass import Side, Template
 from claimsmith.models.objects import ClaimKey, GroupKind
 from claimsmith.scope import Scopes
-from claimsmith.values import copied
+from claimsmith.values import copied, walk
+
+_INT64 = range(-(2**63), 2**63)
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,6 +160,7 @@ class _Expander:
         for template in binding.klass.templates:
             with problems.catch():
                 document, outcomes = _patched(template, claim, binding)
+                _refuse_huge(document, outcomes, template, binding)
                 dressed = dress(document, template.name, identity, class_ref=template.class_ref)
                 with at(_place(template, binding), prefix=f"{binding.claim.key}, child {template.name!r}: "):
                     self.scopes.check(template.group_kind, namespaced=binding.klass.namespaced)
@@ -200,6 +204,25 @@ def _patched(
             problems.problems += [_blamed(p, patch.at, template, binding) for p in error.problems]
     problems.raise_as(ComposeError)
     return document, outcomes
+
+
+def _refuse_huge(
+    document: dict[str, Any], outcomes: Sequence[patches.Outcome], template: Template, binding: Binding
+) -> None:
+    """Refuse whole numbers that no cluster can hold; the engine would round them."""
+    for path, leaf in walk(document):
+        if not isinstance(leaf, int) or leaf in _INT64:
+            continue
+        written = (o.patch for o in outcomes if o.applied and path[: len(to := fieldpath.parse(o.patch.to))] == to)
+        patch = next(written, None)
+        text = fieldpath.to_text(path)
+        where = (
+            binding.claim.document.source_of(patch.reads[0])
+            if patch
+            else (template.document or binding.klass.document).source_of(template.place_of(text))
+        )
+        what = f"{binding.claim.key}, child {template.name!r}: {leaf} needs more than 64 bits"
+        raise ComposeError(Problem(what, where, text, "use a smaller number, or quote it"))
 
 
 def _blamed(problem: Problem, at_: str, template: Template, binding: Binding) -> Problem:

@@ -17,7 +17,7 @@ def load(paths: Sequence[Path], *, root: Path) -> list[Document]:
     documents: list[Document] = []
     for path in _files(paths, problems):
         with problems.catch():
-            documents.extend(read_documents(_read(path, root), file=_shown(path, root)))
+            documents.extend(read_documents(read_text(path, root=root), file=_shown(path, root)))
     problems.raise_as(LoadError)
     return documents
 
@@ -36,7 +36,8 @@ def _shown(path: Path, root: Path) -> str:
     return path.relative_to(root).as_posix() if path.is_relative_to(root) else path.as_posix()
 
 
-def _read(path: Path, root: Path) -> str:
+def read_text(path: Path, *, root: Path) -> str:
+    """The text of a file of the project; what is no text, too large or elsewhere is refused."""
     shown = _shown(path, root)
     if not path.resolve().is_relative_to(root.resolve()) and path.is_relative_to(root):
         raise LoadError(

@@ -158,8 +158,9 @@ def _index(drafts: Sequence[Draft]) -> dict[GroupKind, list[Target]]:
 def target_of(child: Child, identity: Identity) -> Target:
     """A child as something that a selector may pick."""
     labels = child.document["metadata"].get("labels") or {}
-    class_name = str((child.template.class_ref or {}).get("name", ""))
-    return Target(child.address, child.template.group_kind, labels, str(identity.key), child.name, class_name)
+    template = child.template
+    class_name = str((template.class_ref or {}).get("name", ""))
+    return Target(child.address, template.group_kind, labels, str(identity.key), child.name, template.name, class_name)
 
 
 def given_resource(key: ObjectKey, data: Mapping[str, Any], *, namespaced: bool | None, managed: bool) -> GivenResource:

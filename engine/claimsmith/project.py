@@ -22,7 +22,7 @@ from claimsmith.catalog import Catalog, read_catalog
 from claimsmith.documents import Document, read_documents
 from claimsmith.errors import BindingError, LoadError, Problem, Source, nearest
 from claimsmith.expand import Expansion, expand
-from claimsmith.load import load
+from claimsmith.load import load, read_text
 from claimsmith.models.bindable import Bindable, read_bindable
 from claimsmith.models.klass import Class
 from claimsmith.models.objects import ClaimKey, GroupKind
@@ -113,7 +113,7 @@ class Project:
         path = self.bindings_path(stack)
         if not path.exists():
             return []
-        return bindings_file.read(path.read_text(encoding="utf-8"), file=path.relative_to(self.root).as_posix())
+        return bindings_file.read(read_text(path, root=self.root), file=path.relative_to(self.root).as_posix())
 
     def expand(self, stack: str, *, rebind: frozenset[ClaimKey] = frozenset()) -> tuple[Catalog, Expansion]:
         """Every claim of a stack with its class, recorded or chosen now, and its children."""
@@ -190,7 +190,7 @@ def crds_needed(root: Path, stack: str | None = None) -> list[dict[str, Any]]:
 
 def write_atomically(path: Path, text: str, *, mode: int | None = None) -> bool:
     """Write a whole file or nothing; a file that already says so is left alone. Tells whether it was written."""
-    if path.is_file() and path.read_text(encoding="utf-8") == text:
+    if path.is_file() and path.read_bytes() == text.encode():
         return False
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_name(f".{path.name}.{os.getpid()}.partial")

@@ -37,6 +37,8 @@ class Target:
     parent: str
     name: str = ""
     """The name it will have in the cluster, where that is known."""
+    template: str = ""
+    """What made it: a choice among siblings must not depend on the claim, whose component is generated once for all."""
     class_name: str = ""
     """The name of its own class, where it has one."""
 
@@ -92,11 +94,15 @@ def pick(selection: Selection, *, own: Target, candidates: Iterable[Target]) -> 
         path = fieldpath.to_text(selection.path)
         fix = f"add such a resource, or name an existing one in {fieldpath.to_text(selection.ref_path)}"
         raise ReferenceError_(Problem(f"the selector matches no {selection}", path=path, fix=fix))
+    if selection.same_parent:
+        return min(fitting, key=lambda t: _stable(own.template, t.template))
     return min(fitting, key=lambda t: _stable(own.address, t.address))
 
 
 def replace_selectors(document: Mapping[str, Any], table: Table, name_of: Callable[[Selection], Any]) -> dict[str, Any]:
     """The document with `xxxRef` in the place of each `xxxSelector` that is in force, and none of the others."""
+    if "spec" not in document:
+        return dict(document)
     chosen = {s.path: s for s in selections(document, table)}
     return dict(document) | {
         "spec": _replaced(document.get("spec"), ("spec",), chosen, name_of, _fields(document, table))

@@ -9,12 +9,12 @@ from typing import Any
 
 from claimsmith import fieldpath
 from claimsmith.compose.identity import CONTROLLER_OWNED, EXTERNAL_NAME, TIMEOUT
-from claimsmith.errors import ComposeError, FieldPathError, Problem
+from claimsmith.errors import ComposeError, FieldPathError, Problem, at
 from claimsmith.values import copied
 
 DEFAULT_TIMEOUT = "30m"
 _RECLAIM = {"Delete": False, "Retain": True, "Release": True}
-_DURATION = re.compile(r"([1-9][0-9]*(s|m|h))+$")
+_DURATION = re.compile(r"([1-9][0-9]*(s|m|h))+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,18 +34,28 @@ def options_of(document: Mapping[str, Any], *, managed: bool = True) -> Options:
     spec = document.get("spec") or {}
     annotations = (document.get("metadata") or {}).get("annotations") or {}
     policy = spec.get("reclaimPolicy", "Delete")
-    if policy not in _RECLAIM:
+    if not isinstance(policy, str) or policy not in _RECLAIM:
         what = f"the reclaimPolicy {policy!r} is unknown"
         raise ComposeError(Problem(what, path="spec.reclaimPolicy", fix=f"use one of: {', '.join(_RECLAIM)}"))
     timeout = annotations.get(TIMEOUT, DEFAULT_TIMEOUT)
-    if not isinstance(timeout, str) or not _DURATION.match(timeout):
+    if not isinstance(timeout, str) or not _DURATION.fullmatch(timeout):
         what = f"the timeout {timeout!r} is no duration"
         raise ComposeError(
             Problem(what, path=f"metadata.annotations[{TIMEOUT}]", fix="write it like 90s, 20m or 1h30m")
         )
     owned = [p.strip() for p in str(annotations.get(CONTROLLER_OWNED, "")).split(",") if p.strip()]
+    for path in owned:
+        with at(None, f"metadata.annotations[{CONTROLLER_OWNED}]"):
+            _check(path)
     external = f'metadata.annotations["{EXTERNAL_NAME}"]'
     return Options(retain=_RECLAIM[policy], ignore_changes=(external, *owned), timeout=timeout)
+
+
+def _check(path: str) -> None:
+    try:
+        fieldpath.parse(path)
+    except FieldPathError as error:
+        raise ComposeError(*error.problems) from error
 
 
 def has(document: Mapping[str, Any], path: str) -> bool:

@@ -118,7 +118,7 @@ class Composite(pulumi.ComponentResource):
         class_name = class_ref[2] if class_ref else ""
         labels = dressed["metadata"].get("labels") or {}
         address = f"{self._address}/{template}"
-        target = Target(address, GroupKind.of(dressed), labels, self._address, class_name=class_name)
+        target = Target(address, GroupKind.of(dressed), labels, self._address, template=template, class_name=class_name)
         self._deployment.add(target, child)
         return child
 

@@ -6,6 +6,7 @@ clamped, anything else where nothing can be told.
 
 from __future__ import annotations
 
+import keyword
 from dataclasses import dataclass
 
 from claimsmith import fieldpath
@@ -40,7 +41,12 @@ def fields_of(klass: Class) -> list[Argument]:
                 types.setdefault(name, set()).add("dict[str, Any]" if deep else _type_of(patch, template.base))
                 if patch.required:
                     required.add(name)
-    return [Argument(n, _narrowest(t), n in required) for n, t in types.items() if n.isidentifier()]
+    return [Argument(n, _narrowest(t), n in required) for n, t in types.items() if _is_name(n)]
+
+
+def _is_name(field: str) -> bool:
+    """Whether a field can stand in a TypedDict's body; one that cannot is still read, only without a type."""
+    return field.isidentifier() and not keyword.iskeyword(field) and not field.startswith("__")
 
 
 def _type_of(patch: Patch, base: object) -> str:

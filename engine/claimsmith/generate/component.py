@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import keyword
 import re
 import textwrap
 from collections import Counter
@@ -14,9 +15,9 @@ from typing import Any
 import jinja2
 
 from claimsmith import fieldpath, reference
-from claimsmith.errors import GenerateError, Problem, ReferenceError_
+from claimsmith.errors import GenerateError, Problem, ReferenceError_, at
 from claimsmith.generate import arguments, tree
-from claimsmith.generate.expression import Expression, identifier, literal, value_of
+from claimsmith.generate.expression import SPEC, Expression, identifier, literal, value_of
 from claimsmith.models.klass import Class, Parent, Template
 from claimsmith.models.objects import GroupKind
 from claimsmith.models.transform import MapTransform
@@ -81,42 +82,52 @@ def class_name(klass: Class) -> str:
     words = re.split(r"[^A-Za-z0-9]+", klass.name)
     name = "".join(_WORDS.get(w, w[:1].upper() + w[1:]) for w in words)
     name = name if name[0].isalpha() else f"Class{name}"
+    name = f"{name}Class" if keyword.iskeyword(name) or name in IMPORTED else name
     return f"{name}{klass.makes}For{klass.serves.kind}" if klass.shared else f"{name}{klass.makes}"
 
 
 def generate(classes: Sequence[Class], table: Table, *, source: str) -> str:
     """The Python module with one component for each class that a folder's YAML describes."""
-    names = Counter(class_name(c) for c in classes)
-    for klass in classes:
-        if names[class_name(klass)] > 1:
-            what = f"two classes of one folder would both become {class_name(klass)}"
-            raise GenerateError(
-                Problem(
-                    what,
-                    klass.document.source_of("metadata.name"),
-                    "metadata.name",
-                    "rename one, or give it its own folder",
-                )
-            )
+    _refuse_doubles(classes)
     components = [_component(klass, table) for klass in classes]
-    uses = frozenset().union(*(c["uses"] for c in components))
+    uses = frozenset().union(*(c["uses"] for c in components)) - {SPEC}
     needs_any = any(c["needs_any"] for c in components)
     return _template().render(
-        source=source, components=components, uses=sorted(uses | _ALWAYS, key=_isort), needs_any=needs_any
+        source=_one_line(source), components=components, uses=sorted(uses | _ALWAYS, key=_isort), needs_any=needs_any
     )
 
 
 _ALWAYS = frozenset({"ClaimKind", "ClaimMetadata", "ClassRef", "Composite"})
+_TRANSFORMS = (
+    "adler32", "clamp_max", "clamp_min", "converted", "formatted", "from_base64", "joined", "lookup", "matched",
+    "multiply", "regexp", "replaced", "sha1", "sha256", "sha512", "to_base64", "to_json", "to_lower", "to_upper",
+    "trim_prefix", "trim_suffix",
+)  # fmt: skip
+IMPORTED = _ALWAYS.union(
+    ("ABSENT", "Any", "MergePolicy", "TypedDict", "first", "read", "require", "write"), _TRANSFORMS
+)
+"""What a component may import: no variable or class of its own has such a name."""
+_TAKEN = IMPORTED | {"self", "args", "opts", "name", SPEC, "pulumi", "super", "dict", "str"}
+
+
+def _refuse_doubles(classes: Sequence[Class]) -> None:
+    names = Counter(n for c in classes for n in (class_name(c), f"{class_name(c)}Spec", f"{class_name(c)}Args"))
+    for klass in classes:
+        if any(names[f"{class_name(klass)}{word}"] > 1 for word in ("", "Spec", "Args")):
+            what = f"two classes of one folder would both become {class_name(klass)}"
+            where = klass.document.source_of("metadata.name")
+            raise GenerateError(Problem(what, where, "metadata.name", "rename one, or give it its own folder"))
 
 
 def _component(klass: Class, table: Table) -> dict[str, Any]:
-    taken = {"self", "args", "opts", "name", "spec", "pulumi"}
+    taken = set(_TAKEN)
     named, shared = _shared_values(klass, taken)
-    variables = {t.name: _variable(identifier(t.name), taken) for t in klass.templates}
+    variables = {t.name: _variable(identifier(t.name), taken, "", "_fields") for t in klass.templates}
     trees = {t.name: tree.grow(t, shared) for t in klass.templates}
     needs: dict[str, list[tuple[str, str]]] = {t.name: [] for t in klass.templates}
     documents = {t.name: _with_references(klass, t, trees, variables, table, needs[t.name]) for t in klass.templates}
-    order = reference.ordered([t.name for t in klass.templates], needs)
+    with at(klass.document.source_of("spec"), prefix=f"{klass.key}: "):
+        order = reference.ordered([t.name for t in klass.templates], needs)
     templates = {t.name: t for t in klass.templates}
     publishers = [name for name in order if _publishes(templates[name], documents[name])]
     wanted = {need for found in needs.values() for need, _ in found} | set(publishers)
@@ -133,7 +144,7 @@ def _component(klass: Class, table: Table) -> dict[str, Any]:
         "claim_api_version": klass.claim_api_version,
         "description": _sentence(klass),
         "arguments": args,
-        "reads_spec": "spec" in _names_in(children, named),
+        "reads_spec": SPEC in uses,
         "named": named,
         "children": children,
         "publishers": [_publisher(templates[n], variables[n]) for n in publishers],
@@ -174,14 +185,18 @@ def _with_references(
     document = trees[template.name].document
     classes = {t.name: str((t.class_ref or {}).get("name", "")) for t in klass.templates}
     targets = [
-        Target(n, GroupKind.of(t.document), _labels(t.document), "", class_name=classes[n]) for n, t in trees.items()
+        Target(n, GroupKind.of(t.document), _labels(t.document), "", template=n, class_name=classes[n])
+        for n, t in trees.items()
     ]
     own = next(t for t in targets if t.address == template.name)
 
     def name_of(selection: Selection) -> Expression:
         if not selection.same_parent:
-            code = f"self.select({template.name!r}, {' or '.join(map(str, selection.targets))!r}, {dict(selection.labels)!r})"
-            return Expression(code, may_be_absent=False)
+            labels = literal(dict(selection.labels))
+            kinds = " or ".join(map(str, selection.targets))
+            return Expression(
+                f"self.select({template.name!r}, {kinds!r}, {labels.code})", labels.uses, may_be_absent=False
+            )
         picked = reference.pick(selection, own=own, candidates=targets)
         needs.append((picked.address, fieldpath.to_text(selection.path)))
         return Expression(f"{variables[picked.address]}.name", may_be_absent=False)
@@ -250,24 +265,24 @@ def _uses(children: Iterable[_Child], named: Iterable[_Named]) -> frozenset[str]
     return frozenset(found)
 
 
-def _names_in(children: Iterable[_Child], named: Iterable[_Named]) -> set[str]:
-    codes = [v.code for c in children for v in c.fields.values()]
-    codes += [s.value.code for c in children for s in c.statements] + [n.value.code for n in named]
-    return {"spec"} if any(re.search(r"\bspec\b(?!['\"])", code) for code in codes) else set()
-
-
-def _variable(wanted: str, taken: set[str]) -> str:
+def _variable(wanted: str, taken: set[str], *endings: str) -> str:
+    """A name that is still free, with all of its endings."""
     name, number = wanted, 2
-    while name in taken:
+    while any(f"{name}{ending}" in taken for ending in endings or ("",)):
         name, number = f"{wanted}_{number}", number + 1
-    taken.add(name)
+    taken.update(f"{name}{ending}" for ending in endings or ("",))
     return name
+
+
+def _one_line(text: str) -> str:
+    """The text in one line, without what cannot be seen: nothing of it can end a comment."""
+    return "".join(c for c in " ".join(text.split()) if c.isprintable())
 
 
 def _sentence(klass: Class) -> str:
     """The component's docstring, nothing of which can end the string; the claims it serves below what it is."""
     given = klass.annotations.get(DESCRIPTION) or f"The class {klass.name}"
-    text = " ".join(given.split()).rstrip(".").replace("\\", "\\\\").replace('"', "'")
+    text = _one_line(given).rstrip(".").replace("\\", "\\\\").replace('"', "'")
     return "\n".join(textwrap.wrap(f"{text}.", width=100))
 
 
@@ -275,6 +290,11 @@ def _isort(name: str) -> tuple[int, str]:
     """The formatter's order of imported names: constants, classes, functions."""
     rank = 0 if name.isupper() else 1 if name[0].isupper() else 2
     return rank, name
+
+
+def _keyword_argument(field: str, code: str) -> str:
+    """A field of a document as an argument: `from` and the like, and what is no name at all, in a mapping."""
+    return f"{field}={code}" if field.isidentifier() and not keyword.iskeyword(field) else f"**{{{field!r}: {code}}}"
 
 
 @cache
@@ -288,6 +308,7 @@ def _template() -> jinja2.Template:
         autoescape=False,
     )
     environment.filters["repr"] = repr
+    environment.globals["keyword_argument"] = _keyword_argument
     return environment.from_string(text)
 
 

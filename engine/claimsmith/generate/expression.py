@@ -15,10 +15,13 @@ from claimsmith.compose import transforms
 from claimsmith.models.klass import Patch
 from claimsmith.models.transform import Transform
 
+SPEC = "spec"
+"""The variable that holds the claim's spec; among an expression's `uses` it is the one that is not imported."""
+
 
 @dataclass(frozen=True, slots=True)
 class Expression:
-    """A piece of Python, the names that it needs imported, and whether it may come out as ABSENT."""
+    """A piece of Python, the names that it needs, and whether it may come out as ABSENT."""
 
     code: str
     uses: frozenset[str] = frozenset()
@@ -31,11 +34,11 @@ def read_of(path: str) -> Expression:
         case ("metadata", "uid" | "name" | "namespace" as field):
             return Expression(f"self.claim.{field}", may_be_absent=False)
         case ("spec",):
-            return Expression("spec", may_be_absent=False)
+            return Expression(SPEC, frozenset({SPEC}), may_be_absent=False)
         case ("spec", str(field)):
-            return Expression(f"spec.get({field!r}, ABSENT)", frozenset({"ABSENT"}))
+            return Expression(f"{SPEC}.get({field!r}, ABSENT)", frozenset({"ABSENT", SPEC}))
         case ("spec", *rest):
-            return Expression(f"read(spec, {fieldpath.to_text(rest)!r})", frozenset({"read"}))
+            return Expression(f"read({SPEC}, {fieldpath.to_text(rest)!r})", frozenset({"read", SPEC}))
         case _:
             return Expression(f"read(args, {path.removeprefix('.')!r})", frozenset({"read"}))
 

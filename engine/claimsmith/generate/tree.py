@@ -7,6 +7,7 @@ patches' order.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -38,13 +39,20 @@ class Tree:
 def grow(template: Template, shared: dict[tuple[str, str], Expression]) -> Tree:
     """The template's tree. `shared` holds, by template and place of the patch, values that are computed once, up front."""
     tree = Tree(copied(dict(template.base)))
-    for patch in template.patches:
+    for index, patch in enumerate(template.patches):
         if patch.fill and _says(tree.document, patch.to):
             continue
         value = shared.get((template.name, patch.at)) or value_of(patch)
-        if tree.statements or not _inlined(tree.document, patch, value):
+        opened = _written_into(patch, template.patches[index + 1 :])
+        if tree.statements or opened or not _inlined(tree.document, patch, value):
             tree.statements.append(Statement(patch.to.removeprefix("."), value, patch.policy))
     return tree
+
+
+def _written_into(patch: Patch, later: Sequence[Patch]) -> bool:
+    """Whether a later patch writes inside this one's value: that must be a copy, or the claim itself would change."""
+    path = fieldpath.parse(patch.to)
+    return any(path == (inner := fieldpath.parse(p.to))[: len(path)] and inner != path for p in later)
 
 
 def _inlined(document: dict[str, Any], patch: Patch, value: Expression) -> bool:

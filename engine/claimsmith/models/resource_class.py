@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator
 from typing import Annotated, Any
 
@@ -10,8 +9,7 @@ from pydantic import AfterValidator, Field, model_validator
 
 from claimsmith import fieldpath
 from claimsmith.documents import Document
-from claimsmith.errors import FieldPathError, ModelError, Problem
-from claimsmith.merge import MergePolicy
+from claimsmith.errors import FieldPathError, Problem
 from claimsmith.models.base import Model
 from claimsmith.models.klass import Class, Parent, Patch, Template
 from claimsmith.models.metadata import ApiVersion, Kind, Metadata

@@ -13,7 +13,7 @@ KEPT_METADATA = ("labels", "annotations")
 
 
 def names_of(document: Document, listed: Sequence[tuple[str, str | None, str]]) -> list[str]:
-    """The templates' names, from (place, given name, kind) of each: given ones, else the kind's, numbered from two on."""
+    """The templates' names, from (place, given name, kind) of each: given, else the kind's, numbered from two on."""
     names: list[str] = []
     for at, given, kind in listed:
         plain = given or kebab(kind)

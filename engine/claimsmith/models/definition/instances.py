@@ -49,29 +49,34 @@ def stranger(definitions: Iterable[Definition], document: Document) -> Problem |
 
 
 def defaulted(definition: Definition, data: dict[str, Any], *, requirement: bool) -> dict[str, Any]:
-    """An instance's document with the definition's defaults."""
-    result: dict[str, Any] = schema.defaulted(
-        _with_spec(data), injected.full_schema(definition, requirement=requirement)
-    )
+    """An instance's document as an API server would keep it: with the definition's defaults, without needless nulls."""
+    full = _with_spec(data)
+    rules = _checked_schema(definition, _chosen(full, definition), requirement=requirement)
+    result: dict[str, Any] = schema.defaulted(full, rules)
     return result
 
 
 def check_instance(definition: Definition, document: Document, *, requirement: bool) -> list[Problem]:
     """All that is wrong with an instance of a definition, or with a requirement of one."""
     data = _with_spec(document.data)
-    word = definition.injected
-    spec = data["spec"] if isinstance(data["spec"], dict) else {}
-    chosen = spec.get(word)
-    inner = chosen if isinstance(chosen, dict) else {}
-    found = schema.check(data, _checked_schema(definition, inner, requirement=requirement), document=document)
+    rules = _checked_schema(definition, _chosen(data, definition), requirement=requirement)
+    found = schema.check(data, rules, document=document)
+    chosen = _chosen(schema.defaulted(data, rules), definition)
     found += _kind_problems(definition, document, requirement=requirement)
     found += _metadata_problems(definition, document, requirement=requirement)
-    found += _secret_problems(definition, inner, document, requirement=requirement)
-    wrong = {problem.path for problem in found}
-    if not any(path.startswith(f"spec.{word}") for path in wrong):
-        found += _reference_problems(definition, inner, document)
-        found += _selector_problems(inner, document, f"spec.{word}.compositionSelector")
-    return in_order(_with_hint(problem, definition) for problem in found)
+    found += _secret_problems(definition, chosen, document, requirement=requirement)
+    here = f"spec.{definition.injected}"
+    if not any(problem.path.startswith(here) for problem in found):
+        found += _reference_problems(definition, chosen, document)
+        found += _selector_problems(chosen, document, f"{here}.compositionSelector")
+    return in_order(_with_hint(problem, definition, requirement=requirement) for problem in found)
+
+
+def _chosen(data: dict[str, Any], definition: Definition) -> dict[str, Any]:
+    """The object that the definition adds, empty where it is not given, or is no object."""
+    spec = data["spec"] if isinstance(data["spec"], dict) else {}
+    chosen = spec.get(definition.injected)
+    return chosen if isinstance(chosen, dict) else {}
 
 
 def _with_spec(data: dict[str, Any]) -> dict[str, Any]:
@@ -159,19 +164,21 @@ def _selector_problems(chosen: dict[str, Any], document: Document, path: str) ->
     if given is None:
         return
     try:
-        Selector.model_validate({key: value for key, value in given.items() if value is not None})
+        Selector.model_validate(given)
     except ValidationError as error:
         for found in error.errors(include_url=False):
             what, _, fix = str(found["msg"]).removeprefix("Value error, ").partition("; fix: ")
             yield Problem(what, document.source_of(path), path, fix or "mend the selector")
 
 
-def _with_hint(problem: Problem, definition: Definition) -> Problem:
+def _with_hint(problem: Problem, definition: Definition, *, requirement: bool) -> Problem:
     """The problem with the field that was most likely meant, where document 002 itself misleads."""
     word = definition.injected
     other = "infrastructure" if word == "application" else "application"
-    hints = {f"spec.{word}.{wrong}": right for wrong, right in _HINTS.items()}
+    hints = {f"spec.{word}.{wrong}": f"did you mean {right!r}?" for wrong, right in _HINTS.items()}
     if other not in (definition.schema.get("properties") or {}):
-        hints[f"spec.{other}"] = word
-    meant = hints.get(problem.path)
-    return problem if meant is None else replace(problem, fix=f"did you mean {meant!r}?")
+        hints[f"spec.{other}"] = f"did you mean {word!r}?"
+    if requirement:
+        place = f"spec.{word}.writeConnectionSecretToRef.namespace"
+        hints[place] = "remove it: the Secret goes to the requirement's own namespace"
+    return replace(problem, fix=hints.get(problem.path, problem.fix))

@@ -1,0 +1,114 @@
+"""sprig's functions that encode, decode and hash, and Helm's for YAML.
+
+Unlike sprig's, they refuse what cannot be decoded; `fromJson` and `fromYaml` keep integers integers.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from typing import Any
+
+import yaml
+
+from claimsmith import documents
+from claimsmith.compose import gojson, gostrconv, inputs, transforms
+from claimsmith.templating import limits
+from claimsmith.templating.functions.registry import Family, deep
+from claimsmith.templating.problems import refusal
+
+FAMILY = Family("encoding")
+
+_NUMBER_LIKE = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
+
+
+@FAMILY.add("b64enc str")
+def b64enc(text: str) -> str:
+    """The text in base64."""
+    return str(transforms.to_base64(text))
+
+
+@FAMILY.add("b64dec str")
+def b64dec(text: str) -> str:
+    """The text that was in base64."""
+    return str(transforms.from_base64(text))
+
+
+@FAMILY.add("sha256sum str")
+def sha256sum(text: str) -> str:
+    """The SHA-256 of the text, in hexadecimal."""
+    return hashlib.sha256(inputs.utf8(text)).hexdigest()
+
+
+@FAMILY.add("sha1sum str")
+def sha1sum(text: str) -> str:
+    """The SHA-1 of the text, in hexadecimal."""
+    return hashlib.sha1(inputs.utf8(text), usedforsecurity=False).hexdigest()
+
+
+@FAMILY.add("toJson any", cost=deep)
+def to_json(value: Any) -> str:
+    """The value as JSON."""
+    return gojson.dumps(value)
+
+
+@FAMILY.add("toPrettyJson any", cost=deep)
+def to_pretty_json(value: Any) -> str:
+    """The value as JSON on lines of its own, indented by two spaces."""
+    return _pretty(value, "\n")
+
+
+def _pretty(value: Any, line: str) -> str:
+    inner = line + "  "
+    limits.fits(limits.width(value) * len(inner))
+    match value:
+        case list() if value:
+            return f"[{inner}{f',{inner}'.join(_pretty(item, inner) for item in value)}{line}]"
+        case dict() if value:
+            pairs = (f"{gojson.dumps(key)}: {_pretty(value[key], inner)}" for key in sorted(value))
+            return f"{{{inner}{f',{inner}'.join(pairs)}{line}}}"
+        case _:
+            return gojson.dumps(value)
+
+
+@FAMILY.add("fromJson str")
+def from_json(text: str) -> Any:
+    """The value of a JSON text; integers stay integers."""
+    value = gojson.loads(text)
+    limits.size(value)
+    return value
+
+
+@FAMILY.add("toYaml any", cost=deep)
+def to_yaml(value: Any) -> str:
+    """The value as YAML with sorted keys and no line end after it."""
+    gojson.dumps(value)  # refuses numbers that no document could hold
+    text: str = yaml.dump(value, Dumper=_Dumper, sort_keys=True, width=1 << 30, allow_unicode=True)
+    return text.removesuffix("...\n").removesuffix("\n")
+
+
+class _Dumper(yaml.SafeDumper):
+    """Writes every value out, text that spans lines as a block, and text that looks like a number in quotes."""
+
+    def ignore_aliases(self, data: Any) -> bool:  # noqa: ARG002 - the base class's signature
+        return True
+
+
+def _represent_text(dumper: yaml.SafeDumper, text: str) -> yaml.Node:
+    style = "|" if "\n" in text else "'" if _NUMBER_LIKE.fullmatch(text) else None
+    return dumper.represent_scalar("tag:yaml.org,2002:str", gostrconv.scrubbed(text), style=style)
+
+
+_Dumper.add_representer(str, _represent_text)
+
+
+@FAMILY.add("fromYaml str")
+def from_yaml(text: str) -> dict[str, Any]:
+    """The object that a YAML text holds."""
+    limits.fits(16 * len(text))
+    found = documents.read_documents(text, file="fromYaml")
+    if len(found) > 1:
+        raise refusal("fromYaml was given several documents", "give it one")
+    value = found[0].data if found else {}
+    limits.size(value)
+    return value

@@ -1,0 +1,261 @@
+"""A parsed Go template and its data in, text out.
+
+A field that is not there is an error, as with Go's `missingkey=error`, but for one place: the last field of a chain may
+be missing where it is the condition of `if` or `with`, or goes straight into a function that is made for it (`default`,
+`empty`, `coalesce`, `hasKey`, `and`, …). It is null there. Null is never printed: Go would write `<no value>`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from claimsmith import fieldpath
+from claimsmith.compose import inputs
+from claimsmith.errors import Source
+from claimsmith.templating import functions, limits
+from claimsmith.templating.functions.builtins import text_of, truth
+from claimsmith.templating.goast import (
+    Action,
+    Block,
+    Branch,
+    Chain,
+    Command,
+    Dot,
+    Field,
+    Identifier,
+    Jump,
+    Literal,
+    Nil,
+    Operand,
+    Pipe,
+    Range,
+    Text,
+    Variable,
+)
+from claimsmith.templating.goparse import Tree
+from claimsmith.templating.problems import Place, raised_at, refusal, suggestion
+
+_NOTHING: Any = object()
+"""No value was passed on by a pipeline, as distinct from null."""
+
+
+class _Jumped(Exception):
+    """`break` or `continue`, on its way out of the blocks of a loop's body."""
+
+    def __init__(self, keyword: str) -> None:
+        super().__init__(keyword)
+        self.keyword = keyword
+
+
+def execute(tree: Tree, data: dict[str, Any]) -> str:
+    """The text that the template makes of the data, which it may change."""
+    run = _Run(tree.place, [("$", data)])
+    with raised_at():
+        run.block(tree.block, data)
+    return str(run.output)
+
+
+@dataclass
+class _Run:
+    """One rendering."""
+
+    place: Place
+    scope: list[tuple[str, Any]]
+    budget: limits.Budget = field(default_factory=limits.Budget)
+    output: limits.Output = field(default_factory=limits.Output)
+
+    def at(self, pos: int) -> Source:
+        return self.place.at(pos)
+
+    # Blocks
+
+    def block(self, nodes: Block, dot: Any) -> None:
+        for node in nodes:
+            match node:
+                case Text(pos, text):
+                    self.write(pos, text)
+                case Action(pos, pipe):
+                    value = self.pipe(pipe, dot)
+                    if not pipe.variables:
+                        self.print(pos, pipe, value)
+                case Branch():
+                    self.branch(node, dot)
+                case Range():
+                    self.loop(node, dot)
+                case Jump(_, keyword):
+                    raise _Jumped(keyword)
+
+    def write(self, pos: int, text: str) -> None:
+        with raised_at(self.place, pos):
+            self.budget.spend(len(text))
+            self.output.write(text)
+
+    def print(self, pos: int, pipe: Pipe, value: Any) -> None:
+        if value is None:
+            shown = self.place.text[pipe.pos :].split("}}")[0].strip(" -\n")
+            fix = f"give a default: {{{{ {shown} | default … }}}}, or test it with if"
+            raise refusal("a null cannot be printed", fix, self.at(pos))
+        if not isinstance(value, str):
+            with raised_at(self.place, pos):
+                self.budget.spend(limits.size(value))
+                value = text_of(value)
+        self.write(pos, value)
+
+    def branch(self, node: Branch, dot: Any) -> None:
+        outer = len(self.scope)
+        for pipe, body in node.branches:
+            value = self.pipe(pipe, dot, lenient=True)
+            if truth(value):
+                self.block(body, value if node.keyword == "with" else dot)
+                break
+        else:
+            self.block(node.otherwise, dot)
+        del self.scope[outer:]
+
+    def loop(self, node: Range, dot: Any) -> None:
+        outer = len(self.scope)
+        value = self.pipe(node.pipe, dot)
+        del self.scope[outer:]
+        empty = True
+        for key, item in self.items(node, value):
+            empty = False
+            with raised_at(self.place, node.pos):
+                self.budget.spend()
+            self.bind(node.pipe, (key, item)[2 - max(len(node.pipe.variables), 1) :])
+            try:
+                self.block(node.body, item)
+            except _Jumped as jump:
+                if jump.keyword == "break":
+                    break
+            finally:
+                del self.scope[outer:]
+        if empty:
+            self.block(node.otherwise, dot)
+        del self.scope[outer:]
+
+    def items(self, node: Range, value: Any) -> Iterable[tuple[Any, Any]]:
+        match value:
+            case None:
+                return ()
+            case list():
+                return enumerate([*value])
+            case dict():
+                return [(key, value[key]) for key in sorted(value)]
+            case int() if not isinstance(value, bool):
+                if len(node.pipe.variables) > 1:
+                    raise refusal("a number gives one variable", "declare one variable", self.at(node.pos))
+                return enumerate(range(value))
+            case _:
+                what = f"cannot range over {inputs.kind_of(value)}"
+                raise refusal(what, "give a list, an object or an integer", self.at(node.pos))
+
+    def bind(self, pipe: Pipe, values: tuple[Any, ...]) -> None:
+        for name, value in zip(pipe.variables, values, strict=False):
+            if pipe.assigns:
+                self.assign(name, value)
+            else:
+                self.scope.append((name, value))
+
+    def assign(self, name: str, value: Any) -> None:
+        index = max(i for i, (known, _) in enumerate(self.scope) if known == name)
+        self.scope[index] = (name, value)
+
+    # Pipelines
+
+    def pipe(self, pipe: Pipe, dot: Any, *, lenient: bool = False) -> Any:
+        """The value of a pipeline, bound to its variables. The last command may be lenient, others where it helps."""
+        value = _NOTHING
+        for index, command in enumerate(pipe.commands):
+            last = index == len(pipe.commands) - 1
+            eased = lenient if last else _eases(pipe.commands[index + 1].operands[0])
+            value = self.command(command, dot, value, lenient=eased)
+        self.bind(pipe, (value,))
+        return value
+
+    def command(self, command: Command, dot: Any, final: Any, *, lenient: bool) -> Any:
+        head, *arguments = command.operands
+        if isinstance(head, Identifier):
+            return self.call(head, arguments, dot, final)
+        if arguments or final is not _NOTHING:
+            fix = "start with a function, or put a | between them"
+            raise refusal("a value that is no function cannot take arguments", fix, self.at(command.pos))
+        if isinstance(head, Nil):
+            raise refusal("nil alone is no value", "leave the action out", self.at(command.pos))
+        return self.operand(head, dot, lenient=lenient)
+
+    def call(self, name: Identifier, arguments: list[Operand], dot: Any, final: Any) -> Any:
+        with raised_at(self.place, name.pos):
+            function = functions.find(name.name)
+            function.check_count(len(arguments) + (final is not _NOTHING))
+        if name.name in ("and", "or"):
+            return self.shortcut(name.name, arguments, dot, final)
+        values = [self.operand(argument, dot, lenient=function.lenient) for argument in arguments]
+        values += [] if final is _NOTHING else [final]
+        with raised_at(self.place, name.pos):
+            accepted = function.accept(values)
+            self.budget.spend(function.cost(accepted))
+            result = function.call(*accepted)
+            self.budget.spend(limits.fits(limits.width(result)))
+        return result
+
+    def shortcut(self, name: str, arguments: list[Operand], dot: Any, final: Any) -> Any:
+        """`and` and `or`, which stop at the first value that decides."""
+        value = None
+        for argument in arguments:
+            value = self.operand(argument, dot, lenient=True)
+            if truth(value) == (name == "or"):
+                return value
+        return value if final is _NOTHING else final
+
+    def operand(self, operand: Operand, dot: Any, *, lenient: bool) -> Any:
+        with raised_at(self.place, operand.pos):
+            self.budget.spend()
+        match operand:
+            case Dot():
+                return dot
+            case Nil():
+                return None
+            case Literal(_, value):
+                return value
+            case Field(pos, names):
+                return self.walk(pos, dot, names, lenient=lenient)
+            case Variable(pos, name, names):
+                start = next(value for known, value in reversed(self.scope) if known == name)
+                return self.walk(pos, start, names, lenient=lenient)
+            case Chain(pos, inner, names):
+                start = self.operand(inner, dot, lenient=False)
+                return self.walk(pos, start, names, lenient=lenient)
+            case Identifier():
+                return self.call(operand, [], dot, _NOTHING)
+            case Pipe():
+                outer = len(self.scope)
+                value = self.pipe(operand, dot, lenient=lenient)
+                del self.scope[outer:]
+                return value
+
+    def walk(self, pos: int, value: Any, names: tuple[str, ...], *, lenient: bool) -> Any:
+        """The value at a chain of fields."""
+        for index, name in enumerate(names):
+            shown = fieldpath.to_text(names[: index + 1])
+            if not isinstance(value, dict):
+                before = f"what stands before .{name}" if index == 0 else f".{fieldpath.to_text(names[:index])}"
+                fix = f'test it with if first, or use dig "{name}" … with a default'
+                what = f"cannot read .{shown}: {before} is {inputs.kind_of(value)}, not an object"
+                raise refusal(what, fix, self.at(pos))
+            if name in value:
+                value = value[name]
+            elif lenient and index == len(names) - 1:
+                return None
+            else:
+                otherwise = "there are no fields here; give a default: {{ default … }}"
+                fix = suggestion(name, sorted(value), otherwise=otherwise)
+                raise refusal(f".{shown} is not there: no field {name!r}", fix, self.at(pos))
+        return value
+
+
+def _eases(operand: Operand) -> bool:
+    """Whether what is piped into this may be missing."""
+    function = functions.FUNCTIONS.get(operand.name) if isinstance(operand, Identifier) else None
+    return function is not None and function.lenient

@@ -1,0 +1,180 @@
+"""A Go template's text in, its tokens out. Spaces inside an action are tokens too: `$x .y` is not `$x.y`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Generator, Iterator
+from dataclasses import dataclass
+
+from claimsmith.compose import gostrconv
+from claimsmith.templating.problems import Place, TemplateError, refusal
+
+KEYWORDS = frozenset(["if", "else", "end", "range", "with", "break", "continue", "define", "template", "block"])
+
+_SPACES = " \t\r\n"
+_TOKEN = re.compile(
+    r"""(?P<space>[ \t\r\n]+)
+    |(?P<declare>:=)|(?P<assign>=)|(?P<pipe>\|)|(?P<comma>,)|(?P<left>\()|(?P<right>\))
+    |(?P<string>"(?:\\[^\n]|[^"\\\n])*")|(?P<raw>`[^`]*`)|(?P<char>'(?:\\[^\n]|[^'\\\n])*')
+    |(?P<number>[+-]?(?:\.[0-9]|[0-9])(?:[eE][+-]|[pP][+-]|[\w.])*)
+    |(?P<variable>\$\w*)|(?P<field>\.\w+)|(?P<dot>\.)|(?P<word>\w+)""",
+    re.VERBOSE,
+)
+_NAMED = frozenset({"variable", "field", "word"})
+_AFTER_NAME = frozenset(" \t\r\n.,|:)(")
+_FLOAT_MARK = re.compile(r"^[+-]?(?!0[xX][^pP]*$).*[.eEpP]")
+_ESCAPE = re.compile(r"\\(x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|[0-7]{3}|[abfnrtv\\'\"])|\\")
+_ESCAPED = {
+    "a": "\a",
+    "b": "\b",
+    "f": "\f",
+    "n": "\n",
+    "r": "\r",
+    "t": "\t",
+    "v": "\v",
+    "\\": "\\",
+    "'": "'",
+    '"': '"',
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A kind, what was written, and its offset. The kinds are those of the expression above, and text, open, close."""
+
+    kind: str
+    text: str
+    pos: int
+
+
+def tokens(place: Place) -> list[Token]:
+    """The tokens of a template, with trimmed text and without comments; the last is of kind `end`."""
+    return [*_scan(place), Token("end", "", len(place.text))]
+
+
+def _scan(place: Place) -> Iterator[Token]:
+    text, pos, trimmed = place.text, 0, False
+    while pos < len(text):
+        start = text.find("{{", pos)
+        end = len(text) if start < 0 else start
+        trims_left = text[end + 2 : end + 3] == "-" and text[end + 3 : end + 4] in tuple(_SPACES)
+        plain = text[pos:end].lstrip(_SPACES) if trimmed else text[pos:end]
+        plain = plain.rstrip(_SPACES) if trims_left else plain
+        if plain:
+            yield Token("text", plain, pos)
+        if start < 0:
+            return
+        inside = start + (4 if trims_left else 2)
+        if text.startswith("/*", inside):
+            pos, trimmed = _comment(place, start, inside)
+        else:
+            yield Token("open", "{{", start)
+            pos = yield from _action(place, start, inside)
+            trimmed = text[pos - 3 : pos - 2] == "-" and text[pos - 4 : pos - 3] in tuple(_SPACES)
+            yield Token("close", "}}", pos - 2)
+
+
+def _comment(place: Place, start: int, inside: int) -> tuple[int, bool]:
+    """Where a comment ends, and whether the space after it goes."""
+    end = place.text.find("*/", inside + 2)
+    if end < 0:
+        raise refusal("a comment is not closed", "end it with */}}", place.at(start))
+    closed = re.compile(r"[ \t\r\n]-\}\}|\}\}").match(place.text, end + 2)
+    if not closed:
+        raise refusal("a comment must be alone in its action", "write {{/* … */}}", place.at(start))
+    return closed.end(), len(closed.group()) == 4
+
+
+def _action(place: Place, start: int, pos: int) -> Generator[Token, None, int]:
+    """The tokens between the delimiters; returns the offset after the closing one."""
+    text = place.text
+    while True:
+        if text.startswith("}}", pos):
+            return pos + 2
+        if text.startswith("-}}", pos) and text[pos - 1] in _SPACES:
+            return pos + 3
+        if pos >= len(text):
+            raise refusal("an action is not closed", "end it with }}", place.at(start))
+        found = _TOKEN.match(text, pos)
+        if not found or not found.lastgroup:
+            raise _unexpected(place, pos)
+        if found.lastgroup in _NAMED and not _ends(text, found.end()):
+            raise _unexpected(place, found.end())
+        yield Token(found.lastgroup, found.group(), pos)
+        pos = found.end()
+
+
+def _ends(text: str, pos: int) -> bool:
+    return pos >= len(text) or text[pos] in _AFTER_NAME or text.startswith("}}", pos)
+
+
+def _unexpected(place: Place, pos: int) -> TemplateError:
+    char = place.text[pos : pos + 1]
+    if char in ('"', "`", "'"):
+        return refusal(f"the text that starts with {char} is not closed", f"end it with {char}", place.at(pos))
+    fix = "remove it, or quote the text that it is part of"
+    return refusal(f"unexpected character {char!r} in an action", fix, place.at(pos))
+
+
+# Literals
+
+
+def number(text: str) -> int | float:
+    """The number that a literal stands for, by Go's rules: 0x1F, 0b1, 0o7, 017 and 1_000 are integers."""
+    if _FLOAT_MARK.match(text):
+        return gostrconv.parse_float(text)
+    value = integer(text)
+    if value is None or value not in gostrconv.INT64:
+        raise refusal(f"{text!r} is not a number that fits 64 bits", "write it as a quoted text")
+    return value
+
+
+def integer(text: str) -> int | None:
+    """The integer in the base that its prefix says, if it is one: what Go's ParseInt does with base 0."""
+    octal = re.fullmatch(r"([+-]?)0_?([0-7][0-7_]*)", text)
+    try:
+        return (
+            int(f"{octal[1]}0o{octal[2]}", 0)
+            if octal
+            else int(text, 0)
+            if text.isascii() and text.strip() == text
+            else None
+        )
+    except ValueError:
+        return None
+
+
+def unquoted(text: str) -> str:
+    """What stands in a quoted literal."""
+    data = bytearray()
+    pos = 1
+    for found in _ESCAPE.finditer(text, 1, len(text) - 1):
+        data += gostrconv.scrubbed(text[pos : found.start()]).encode()
+        data += _escaped(found[1] or "", text[0])
+        pos = found.end()
+    data += gostrconv.scrubbed(text[pos:-1]).encode()
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        raise refusal(f"the literal {text} is not valid UTF-8", r"write characters, or \u and four digits") from error
+
+
+def _escaped(code: str, mark: str) -> bytes:
+    other_mark = {'"': "'", "'": '"'}[mark]
+    if code and code[0] == "x":
+        return bytes([int(code[1:], 16)])
+    if code and code[0] in "uU" and int(code[1:], 16) <= 0x10FFFF and not 0xD800 <= int(code[1:], 16) <= 0xDFFF:
+        return chr(int(code[1:], 16)).encode()
+    if code.isdigit() and int(code, 8) <= 255:
+        return bytes([int(code, 8)])
+    if code in _ESCAPED and code != other_mark:
+        return _ESCAPED[code].encode()
+    raise refusal(f"unknown escape \\{code} in a literal", "double the backslash, or use a `raw` text")
+
+
+def character(text: str) -> int:
+    """The number of the one character between single quotes."""
+    value = unquoted(text)
+    if len(value) != 1:
+        raise refusal(f"{text} is not one character", 'write a text in double quotes: "…"')
+    return ord(value)

@@ -1,0 +1,187 @@
+"""What can be told of a Go template without data: the functions it cannot use, and the fields that it reads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from claimsmith import fieldpath
+from claimsmith.templating import functions
+from claimsmith.templating.goast import (
+    Action,
+    Block,
+    Branch,
+    Chain,
+    Dot,
+    Field,
+    Identifier,
+    Literal,
+    Operand,
+    Pipe,
+    Range,
+    Variable,
+)
+from claimsmith.templating.goparse import Tree
+from claimsmith.templating.problems import Finding, TemplateError, raised_at
+
+Path = tuple[str, ...]
+_KEYED = frozenset({"index", "get", "hasKey"})
+
+
+def unusable(tree: Tree) -> list[Finding]:
+    """The functions that there are not, and those given a wrong number of arguments."""
+    found: list[Finding] = []
+    for pipe in _pipes(tree.block):
+        for index, command in enumerate(pipe.commands):
+            calls = [(o, 0) for o in command.operands[1:]]
+            calls.insert(0, (command.operands[0], len(command.operands) - 1 + (index > 0)))
+            for operand, count in calls:
+                if isinstance(operand, Identifier):
+                    found += _call_problems(tree, operand, count)
+    return found
+
+
+def _call_problems(tree: Tree, name: Identifier, count: int) -> list[Finding]:
+    try:
+        with raised_at(tree.place, name.pos):
+            functions.find(name.name).check_count(count)
+    except TemplateError as error:
+        return [Finding(p.what, p.where, p.path, p.fix) for p in error.problems]
+    return []
+
+
+def _pipes(block: Block) -> Iterator[Pipe]:
+    """All pipelines, those in parentheses too, in the order of the text."""
+    for node in block:
+        match node:
+            case Action(_, pipe):
+                yield from _inner(pipe)
+            case Branch(_, _, branches, otherwise):
+                for pipe, body in branches:
+                    yield from _inner(pipe)
+                    yield from _pipes(body)
+                yield from _pipes(otherwise)
+            case Range(_, pipe, body, otherwise):
+                yield from _inner(pipe)
+                yield from _pipes(body)
+                yield from _pipes(otherwise)
+            case _:
+                pass
+
+
+def _inner(operand: Operand) -> Iterator[Pipe]:
+    if isinstance(operand, Chain):
+        yield from _inner(operand.operand)
+    if isinstance(operand, Pipe):
+        yield operand
+        for command in operand.commands:
+            for part in command.operands:
+                yield from _inner(part)
+
+
+# Fields
+
+
+def fields(tree: Tree) -> list[str]:
+    """The paths of the data that are read, each once, in order; what a loop reads of its items is the list's path."""
+    reader = _Reader()
+    reader.block(tree.block, ())
+    return [*dict.fromkeys(fieldpath.to_text(path) for path in reader.paths if path)]
+
+
+class _Reader:
+    """Follows what `.` and each variable stand for: a path of the data, or None for anything else."""
+
+    def __init__(self) -> None:
+        self.paths: list[Path] = []
+        self.scope: list[tuple[str, Path | None]] = [("$", ())]
+
+    def block(self, block: Block, dot: Path | None) -> None:
+        outer = len(self.scope)
+        for node in block:
+            match node:
+                case Action(_, pipe):
+                    self.pipe(pipe, dot)
+                case Branch(_, keyword, branches, otherwise):
+                    inner = len(self.scope)
+                    for pipe, body in branches:
+                        before = len(self.paths)
+                        value = self.pipe(pipe, dot)
+                        self.block(body, value if keyword == "with" else dot)
+                        self.forget_whole(before, value)
+                    self.block(otherwise, dot)
+                    del self.scope[inner:]
+                case Range(_, pipe, body, otherwise):
+                    inner = len(self.scope)
+                    self.pipe(pipe, dot)
+                    del self.scope[inner:]
+                    self.scope.extend((name, None) for name in pipe.variables)
+                    self.block(body, None)
+                    self.block(otherwise, dot)
+                    del self.scope[inner:]
+                case _:
+                    pass
+        del self.scope[outer:]
+
+    def pipe(self, pipe: Pipe, dot: Path | None) -> Path | None:
+        value: Path | None = None
+        for command in pipe.commands:
+            head, *rest = command.operands
+            if isinstance(head, Identifier) and head.name in _KEYED and rest:
+                value = self.keyed(rest, dot)
+            else:
+                value = self.operand(head, dot)
+                for argument in rest:
+                    self.operand(argument, dot)
+        value = value if len(pipe.commands) == 1 else None
+        self.scope.extend((name, value) for name in pipe.variables)
+        if pipe.variables and value is not None:
+            self.paths.pop()  # it is read where the variable is
+        return value
+
+    def forget_whole(self, index: int, path: Path | None) -> None:
+        """Take back that an object was read, where only its fields were."""
+        if path is not None and any(p[: len(path)] == path for p in self.paths[index + 1 :]):
+            del self.paths[index]
+
+    def keyed(self, arguments: list[Operand], dot: Path | None) -> Path | None:
+        """`index .a "b"`, which reads `.a.b`."""
+        before = len(self.paths)
+        path = self.operand(arguments[0], dot)
+        for key in arguments[1:]:
+            if path is not None and isinstance(key, Literal) and isinstance(key.value, str):
+                path = (*path, key.value)
+            else:
+                path = None
+                self.operand(key, dot)
+        if path is not None:
+            self.paths[before:] = [path]
+        return path
+
+    def operand(self, operand: Operand, dot: Path | None) -> Path | None:
+        match operand:
+            case Dot():
+                return self.read(dot, ())
+            case Field(_, names):
+                return self.read(dot, names)
+            case Variable(_, name, names):
+                return self.read(next((p for known, p in reversed(self.scope) if known == name), None), names)
+            case Chain(_, inner, names):
+                before = len(self.paths)
+                start = self.operand(inner, dot)
+                if start is not None:
+                    del self.paths[before:]
+                return self.read(start, names)
+            case Pipe():
+                outer = len(self.scope)
+                value = self.pipe(operand, dot)
+                del self.scope[outer:]
+                return value
+            case _:
+                return None
+
+    def read(self, start: Path | None, names: Path) -> Path | None:
+        if start is None:
+            return None
+        path = (*start, *names)
+        self.paths.append(path)
+        return path

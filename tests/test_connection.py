@@ -1,0 +1,82 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from claimsmith import connection
+from claimsmith.connection import Connection, SecretPlace
+from claimsmith.errors import ConnectionError_
+
+A, B = SecretPlace("a", "Server", "system", "one"), SecretPlace("b", "Cache", "system", "two")
+
+
+def place(reference: Any) -> SecretPlace | None:
+    return connection.secret_place("a", {"kind": "Server", "spec": {"writeConnectionSecretToRef": reference}})
+
+
+@pytest.mark.parametrize(
+    ("reference", "want"),
+    [
+        pytest.param({"namespace": "system", "name": "one"}, A, id="there"),
+        pytest.param(None, None, id="null"),
+        pytest.param("text", None, id="not-a-mapping"),
+    ],
+)
+def test_secret_place(reference: Any, want: SecretPlace | None) -> None:
+    assert place(reference) == want
+
+
+def test_a_child_without_a_spec_writes_no_secret() -> None:
+    assert connection.secret_place("a", {"kind": "Server", "spec": None}) is None
+
+
+@pytest.mark.parametrize(
+    ("reference", "missing"),
+    [
+        pytest.param({"name": "one"}, "namespace", id="no-namespace"),
+        pytest.param({"namespace": "system"}, "name", id="no-name"),
+        pytest.param({"namespace": 5, "name": "one"}, "namespace", id="namespace-is-a-number"),
+        pytest.param({}, "namespace", id="nothing"),
+    ],
+)
+def test_half_a_place_is_refused(reference: dict[str, Any], missing: str) -> None:
+    with pytest.raises(ConnectionError_) as caught:
+        place(reference)
+    [problem] = caught.value.problems
+    assert problem.path == f"spec.writeConnectionSecretToRef.{missing}"
+    assert problem.fix
+
+
+@pytest.mark.parametrize(
+    ("name", "want"),
+    [
+        pytest.param("sql", Connection("default", "sql", (A, B)), id="asked-for"),
+        pytest.param(None, None, id="not-asked-for"),
+    ],
+)
+def test_gather(name: str | None, want: Connection | None) -> None:
+    assert connection.gather(name, "default", [A, B]) == want
+
+
+@pytest.mark.parametrize(
+    ("parts", "want"),
+    [
+        pytest.param([], {}, id="nothing"),
+        pytest.param([(A, {"z": "1", "a": "2"})], {"a": "2", "z": "1"}, id="sorted"),
+        pytest.param([(A, {"x": "1"}), (B, {"y": "2"})], {"x": "1", "y": "2"}, id="union"),
+        pytest.param([(A, {"x": "1"}), (B, {"x": "1"})], {"x": "1"}, id="the-same-twice"),
+    ],
+)
+def test_unite(parts: list[tuple[SecretPlace, dict[str, str]]], want: dict[str, str]) -> None:
+    united = connection.unite(parts)
+    assert (united, list(united)) == (want, list(want))
+
+
+def test_one_key_with_two_values_names_both_children_and_no_value() -> None:
+    with pytest.raises(ConnectionError_) as caught:
+        connection.unite([(A, {"password": "c2VjcmV0LW9uZQ=="}), (B, {"password": "c2VjcmV0LXR3bw=="})])
+    [problem] = caught.value.problems
+    assert all(word in problem.what for word in ("'password'", " a ", "b"))
+    assert problem.fix
+    assert "c2Vjc" not in str(problem)
