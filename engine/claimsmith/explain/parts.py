@@ -9,6 +9,7 @@ from typing import Any
 from claimsmith import fieldpath, reference, urns
 from claimsmith.absent import ABSENT
 from claimsmith.compose import transforms
+from claimsmith.compose.identity import EXTERNAL_NAME
 from claimsmith.compose.patches import Outcome
 from claimsmith.documents import Document
 from claimsmith.errors import EngineError, Source
@@ -95,6 +96,7 @@ class ChildStory:
     kind: str
     name: str
     namespace: str
+    external_name: str | None
     previous_name: str | None
     urn: str
     where: Source
@@ -141,6 +143,7 @@ def child_story(here: Place, child: Child, planned: Child | None) -> ChildStory:
         kind=template.kind,
         name=child.name,
         namespace=child.namespace,
+        external_name=said(child.document, ("metadata", "annotations", EXTERNAL_NAME)) or None,
         previous_name=template.previous_name,
         urn=here.urn(child.document, template.name),
         where=document_of(here, template).source_of(template.at),
@@ -176,7 +179,7 @@ def patch_story(here: Place, template: Template, outcome: Outcome) -> PatchStory
     ]
     return PatchStory(
         applied=outcome.applied,
-        why=outcome.why,
+        why=outcome.why.partition("\n")[0],
         reads=tuple(Read(p, v, claim.source_of(p)) for p, v in zip(patch.reads, values, strict=True)),
         transforms=tuple(words),
         to=patch.to,

@@ -54,6 +54,8 @@ class Chosen:
     previous: ClassKey | None
     today: str
     """What would be chosen now, where that is something else."""
+    command: str
+    """What records a choice that is not recorded."""
     where: Source
 
 
@@ -214,6 +216,7 @@ def _chosen(facts: Facts, binding: Binding) -> Chosen:
         recorded=record.where if record else None,
         previous=record.previous if record else None,
         today=f"{today.klass.key} ({today.reason})" if isinstance(today, Choice) and other else "",
+        command=f"claimsmith bind {facts.stack}",
         where=_class_place(binding),
     )
 

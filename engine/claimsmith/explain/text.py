@@ -73,7 +73,7 @@ def _body(story: Story) -> Iterator[str]:
 
 def _chosen(chosen: Chosen) -> Iterator[str]:
     yield f"class: {_name(chosen.klass)} ({chosen.dialect}){_at(chosen.where)}"
-    recorded = f"recorded{_at(chosen.recorded)}" if chosen.recorded else "not recorded yet: claimsmith bind STACK"
+    recorded = f"recorded{_at(chosen.recorded)}" if chosen.recorded else f"not recorded yet: {chosen.command}"
     yield f"{STEP}why: {chosen.reason}; {recorded}"
     if chosen.previous:
         yield f"{STEP}before: {_name(chosen.previous)}"
@@ -113,6 +113,8 @@ def _child(child: ChildStory) -> Iterator[str]:
     place = f"{child.namespace}/{child.name}" if child.namespace else child.name
     yield f"{child.template}: {child.kind} {place} ({child.api_version}){_at(child.where)}"
     yield f"{STEP}urn: {child.urn}"
+    if child.external_name:
+        yield f"{STEP}external name: {child.external_name}"
     if child.previous_name:
         yield f"{STEP}was: {child.previous_name}, in earlier deployments"
     yield from _indented(_patch(p) for p in child.patches)
@@ -138,7 +140,7 @@ def _reference(story: ReferenceStory) -> str:
 
 
 def _secret(secret: SecretStory, *, existing: bool) -> Iterator[str]:
-    whose = "asked for by the claim" if secret.asked_by == "claim" else "the composite's own"
+    whose = "asked for" if secret.asked_by == "claim" else "the composite's own"
     yield f"connection secret: {secret.namespace}/{secret.name}, {whose}"
     yield f"{STEP}urn: {secret.urn}"
     yield from _indented(_source(s) for s in secret.sources)
