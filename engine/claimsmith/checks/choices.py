@@ -81,12 +81,12 @@ def _missing_compositions(definition: Definition, catalog: Catalog) -> Iterator[
 def _undefined_kinds(catalog: Catalog) -> Iterator[Problem]:
     """Compositions of kinds that nothing defines: nobody can ask for one."""
     given = crd_set.given_crds(catalog)
-    known = {str(d.group_kind): d for d in catalog.definitions.values()}
+    known = {d.group_kind.kind: d for d in catalog.definitions.values()}
     for klass in catalog.classes.values():
         if klass.parent is not Parent.instance or klass.serves in catalog.definitions or klass.serves in given:
             continue
         path = "spec.from.kind"
-        close = known.get(nearest(str(klass.serves), known) or "")
+        close = known.get(nearest(klass.serves.kind, known) or "")
         fix = "define it by an ApplicationDefinition or InfrastructureDefinition"
         if close:
             fix = f"did you mean kind: {close.group_kind.kind} of apiVersion: {close.api_version}?"

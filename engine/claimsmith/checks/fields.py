@@ -135,7 +135,7 @@ def _patch_findings(template: Template, klass: Class, rules: Rules) -> Findings:
         document = template.document or klass.document
         where = document.source_of(patch.at)
         if made is not None and patch.target is Side.resource and not _stays(patch, template, made, rules.table):
-            close = schemas.nearest_field(made, fieldpath.parse(patch.to))
+            close = _nearest(made, fieldpath.parse(patch.to))
             what = f"{template.kind}: a patch writes {patch.to}, which {template.api_version} does not have"
             fix = f"did you mean {close}?" if close else "write a field that it has; any other is dropped"
             # What only fills in comes from the table of bindable kinds, not from the class.
@@ -192,14 +192,16 @@ def _blamed(problem: Problem, child: Child, claim: PlannedClaim, found: Schema, 
     template, klass = child.template, claim.binding.klass
     document = template.document or klass.document
     path = fieldpath.parse(problem.path)
-    for outcome in reversed(child.outcomes):
+    for outcome in reversed([o for o in child.outcomes if o.applied]):
         to = fieldpath.parse(outcome.patch.to)
-        if outcome.applied and _within(path, to):
-            if schemas.knows(found, to):
-                read = outcome.patch.reads[0]
-                place = document.source_of(outcome.patch.at)
-                what = f"{claim.address}, child {template.name!r}: {problem.path}: {problem.what} (patch at {place})"
-                yield replace(problem, what=what, where=claim.binding.claim.document.source_of(read), path=read)
+        if not schemas.knows(found, to) and (_within(path, to) or _within(to, path)):
+            # The patch itself is told.
+            return
+        if _within(path, to):
+            read = outcome.patch.reads[0]
+            place = document.source_of(outcome.patch.at)
+            what = f"{claim.address}, child {template.name!r}: {problem.path}: {problem.what} (patch at {place})"
+            yield replace(problem, what=what, where=claim.binding.claim.document.source_of(read), path=read)
             return
     place_text = template.place_of(problem.path)
     if place_text not in known:
@@ -207,8 +209,18 @@ def _blamed(problem: Problem, child: Child, claim: PlannedClaim, found: Schema, 
         yield replace(problem, what=what, where=document.source_of(place_text), path=place_text)
 
 
+def _nearest(found: Schema, path: fieldpath.Path) -> str | None:
+    """The field that was most likely meant, though perhaps an object on the way to it is one too many."""
+    close = schemas.nearest_field(found, path)
+    if close:
+        return close
+    shorter = [(*path[:i], *path[i + 1 :]) for i in range(1, len(path) - 1)]
+    return next((fieldpath.to_text(p) for p in shorter if schemas.knows(found, p)), None)
+
+
 def _within(path: fieldpath.Path, to: fieldpath.Path) -> bool:
-    same = all(a == b or b == fieldpath.WILDCARD for a, b in zip(path, to, strict=False))
+    """Whether a path is at or below another."""
+    same = all(a == b or fieldpath.WILDCARD in (a, b) for a, b in zip(path, to, strict=False))
     return same and len(path) >= len(to)
 
 
