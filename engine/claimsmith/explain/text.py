@@ -105,6 +105,7 @@ def _who(who: Who) -> Iterator[str]:
         ("external name", who.external_name),
         ("made as", who.service_account),
         ("urn", who.urn),
+        ("to deploy it alone", who.command),
     ]
     yield from _indented(f"{word}: {value}" for word, value in lines if value)
 

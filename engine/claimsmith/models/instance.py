@@ -31,7 +31,7 @@ def read(document: Document, definition: Definition, *, requirement: bool) -> Cl
     """The instance as a claim, checked against its definition's schema."""
     data = document.data
     if data.get("spec") is None:
-        document = Document({**data, "spec": {}}, document.file, document.line, document.text, document.index)
+        document = Document({**data, "spec": {}}, document.file, document.line, document.text)
     problems = check_instance(definition, document, requirement=requirement)
     if problems:
         raise ModelError(*problems)
