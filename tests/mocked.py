@@ -11,8 +11,7 @@ from pulumi.runtime import mocks, rpc
 
 from claimsmith.cluster import Cluster
 from claimsmith.edge.deployment import Deployment
-from claimsmith.plan import Plan
-from claimsmith.reference import Target
+from claimsmith.plan import Plan, target_of
 
 
 @dataclass(frozen=True)
@@ -76,11 +75,7 @@ def registered(plan: Plan, build: Callable[[], Any]) -> list[Registered]:
     """What is registered while `build` runs as the program of the plan's stack."""
     recorder = Recorder()
     mocks.set_mocks(recorder, project=plan.project, stack=plan.stack, preview=False, monitor=Monitor(recorder))
-    targets = [
-        Target(c.address, c.template.group_kind, c.document["metadata"]["labels"], p.identity.uid, c.name)
-        for p in plan.claims
-        for c in p.children
-    ]
+    targets = [target_of(child, claim.identity) for claim in plan.walk() for child in claim.children]
     Deployment.begin(Deployment(project=plan.project, stack=plan.stack, cluster=NoCluster(), targets=targets))
     try:
         pulumi.runtime.test(build)()

@@ -228,7 +228,11 @@ def test_json_is_written_as_go_does(value, want):
     assert gojson.dumps(value) == want
 
 
-@pytest.mark.parametrize("value", [math.nan, math.inf, 2**63, {1: 2}, object()], ids=repr)
+@pytest.mark.parametrize(
+    "value",
+    [math.nan, math.inf, 2**63, {1: 2}, object()],
+    ids=["nan", "inf", "beyond-int64", "number-as-key", "no-json"],
+)
 def test_json_refuses_to_write(value):
     with pytest.raises(TransformError):
         gojson.dumps(value)

@@ -157,7 +157,7 @@ def _by_name(claim: Claim, key: ClassKey, catalog: Catalog, reason: str, *, path
         return _unbound(claim, path, f"there is no class {key}", fix, mistake=True)
     if klass is None:
         what = f"{key} serves {', '.join(str(c.serves) for c in named)}, not {claim.key.group_kind}"
-        return _unbound(claim, path, what, _offer(serving), mistake=True)
+        return _unbound(claim, path.removesuffix(".name"), what, _offer(serving), mistake=True)
     return Choice(klass, reason, (key,))
 
 

@@ -231,14 +231,14 @@ def _nested_place(inner: PlannedClaim, outer: Draft) -> SecretPlace | None:
 def _referenced(child: Child, draft: Draft, targets: Mapping[GroupKind, Sequence[Target]], table: Table) -> Child:
     own = target_of(child, draft.identity)
 
-    def name_of(selection: Selection) -> Ref:
+    def ref_of(selection: Selection) -> dict[str, Ref]:
         picked = reference.pick(
             selection, own=own, candidates=[t for kind in selection.targets for t in targets.get(kind, ())]
         )
-        return Ref(picked.address, ("metadata", "name"), known=picked.name)
+        return {"name": Ref(picked.address, ("metadata", "name"), known=picked.name)}
 
     try:
-        return replace(child, document=reference.replace_selectors(child.document, table, name_of))
+        return replace(child, document=reference.replace_selectors(child.document, table, ref_of))
     except EngineError as error:
         document = child.template.document or draft.binding.klass.document
         prefix = f"{draft.binding.claim.key}, child {child.template.name!r}: "

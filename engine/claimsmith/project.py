@@ -145,7 +145,7 @@ class Project:
 
     def scopes(self, catalog: Catalog) -> Scopes:
         """Which kinds are namespaced, as far as the project's files say."""
-        managed = {kind: False for kind in self._managed()}
+        managed = dict.fromkeys(self._managed(), False)
         defined = {d.group_kind: d.namespaced for d in catalog.definitions.values()}
         required = {d.requirement: True for d in catalog.definitions.values() if d.requirement}
         return Scopes({**managed, **scopes_of_crds(d.data for d in catalog.crds), **defined, **required})

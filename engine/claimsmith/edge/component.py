@@ -1,10 +1,8 @@
 """The base of all generated components: a claim's children, dressed and registered, and its connection Secrets."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Required, TypedDict, Union
+from typing import Any, Required, TypedDict
 
 import pulumi
 
@@ -15,7 +13,7 @@ from claimsmith.connection import Connection, SecretPlace
 from claimsmith.edge import secrets
 from claimsmith.edge.deployment import Deployment
 from claimsmith.edge.managed import Managed
-from claimsmith.edge.values import pruned
+from claimsmith.edge.values import join, pruned
 from claimsmith.models.klass import Parent
 from claimsmith.models.objects import ClaimKey, GroupKind, group_of
 from claimsmith.plan import connections_of, secret_document
@@ -98,6 +96,7 @@ class Composite(pulumi.ComponentResource):
         template: str,
         api_version: str,
         kind: str,
+        /,
         *,
         class_ref: ClassReference | None = None,
         managed: bool = True,
@@ -123,8 +122,8 @@ class Composite(pulumi.ComponentResource):
         return child
 
     def composite(
-        self, template: str, api_version: str, kind: str, *, previous_name: str | None = None, **fields: Any
-    ) -> Composite | None:
+        self, template: str, api_version: str, kind: str, /, *, previous_name: str | None = None, **fields: Any
+    ) -> "Composite | None":
         """Make what a template composes in turn: a component within this one. None where nothing serves it yet."""
         dressed = self._dressed(template, api_version, kind, fields, None)
         metadata = dressed["metadata"]
@@ -150,7 +149,7 @@ class Composite(pulumi.ComponentResource):
         picked = reference.pick(selection, own=own, candidates=candidates)
         return self._deployment.resource(picked.address).name
 
-    def publish_connection(self, *sources: Source) -> None:
+    def publish_connection(self, *sources: "Source") -> None:
         """Unite the children's connection Secrets in those that the claim and its class ask for."""
         found = [found for source in sources if (found := _source(source))]
         self._secrets = connections_of(self.claim, self._wish(), [place for place, _ in found])
@@ -190,7 +189,7 @@ class Composite(pulumi.ComponentResource):
     ) -> dict[str, Any]:
         document = {"apiVersion": api_version, "kind": kind, **(pruned(fields) or {})}
         own = dict(zip(("apiVersion", "kind", "name"), class_ref, strict=True)) if class_ref else None
-        return dress(document, template, self.claim, class_ref=own)
+        return dress(document, template, self.claim, class_ref=own, join=join)
 
     def _as_controllers_left_it(self, document: dict[str, Any], options: Options) -> dict[str, Any]:
         """The document with the live values of fields that its controller owns.
@@ -223,7 +222,7 @@ class Composite(pulumi.ComponentResource):
             Managed(f"{self._name}/{word}", document, opts)
 
 
-Source = Union[Managed, Composite, None, tuple[Managed | Composite | None, Mapping[str, str]]]
+Source = Managed | Composite | None | tuple[Managed | Composite | None, Mapping[str, str]]
 """A child, or a child with the names and keys of the details that count."""
 
 
@@ -276,7 +275,7 @@ def _identity(claim: ClaimKind, klass: ClassRef, args: Any, deployment: Deployme
     )
 
 
-def _source(source: Source) -> tuple[SecretPlace, Managed | Composite] | None:
+def _source(source: "Source") -> tuple[SecretPlace, Managed | Composite] | None:
     made, keys = source if isinstance(source, tuple) else (source, None)
     details = None if keys is None else list(keys.items())
     match made:
@@ -293,7 +292,7 @@ def _source(source: Source) -> tuple[SecretPlace, Managed | Composite] | None:
 
 def _reference(made: Managed | Composite) -> dict[str, str]:
     if isinstance(made, Composite):
-        return {k: v for k, v in made.claim.claim_reference().items()}
+        return dict(made.claim.claim_reference())
     document = made.document
     place = {"namespace": document["metadata"]["namespace"]} if document["metadata"].get("namespace") else {}
     return {

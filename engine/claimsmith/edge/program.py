@@ -17,9 +17,9 @@ from claimsmith.edge.component import Composite
 from claimsmith.edge.deployment import Deployment, kubernetes_provider
 from claimsmith.edge.static import refuse_held, static_component
 from claimsmith.errors import ConnectionError_, DeployError, EngineError, GenerateError, Problem
+from claimsmith.expand import claim_data
 from claimsmith.generate import class_name
 from claimsmith.models.klass import Class
-from claimsmith.expand import claim_data
 from claimsmith.plan import Plan, PlannedClaim, target_of, target_of_given
 from claimsmith.project import Project, find_root
 

@@ -14,7 +14,7 @@ import pulumi
 
 from claimsmith import fieldpath
 from claimsmith.absent import ABSENT
-from claimsmith.compose import patches, transforms
+from claimsmith.compose import identity, patches, transforms
 from claimsmith.errors import ComposeError, NotFound, Problem
 from claimsmith.merge import MergePolicy
 
@@ -52,6 +52,14 @@ to_lower = _lifted(transforms.to_lower)
 to_upper = _lifted(transforms.to_upper)
 trim_prefix = _lifted(transforms.trim_prefix)
 trim_suffix = _lifted(transforms.trim_suffix)
+
+
+join = _lifted(identity.joined)
+
+
+def unless(value: Value, otherwise: Value) -> Value:
+    """What to say where the value is not there; nothing where it is."""
+    return otherwise if value is ABSENT else ABSENT
 
 
 def first(value: Value, default: Value) -> Value:

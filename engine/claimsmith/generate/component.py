@@ -17,7 +17,7 @@ import jinja2
 from claimsmith import fieldpath, reference
 from claimsmith.errors import GenerateError, Problem, ReferenceError_, at
 from claimsmith.generate import arguments, tree
-from claimsmith.generate.expression import SPEC, Expression, identifier, literal, value_of
+from claimsmith.generate.expression import SPEC, Expression, either, identifier, literal, value_of
 from claimsmith.models.klass import Class, Parent, Template
 from claimsmith.models.objects import GroupKind
 from claimsmith.models.transform import MapTransform
@@ -48,6 +48,11 @@ class _Child:
     fields: dict[str, Expression]
     statements: Sequence[tree.Statement]
     needed: bool
+
+    @property
+    def spread(self) -> bool:
+        """Whether its fields are written down first: statements change them, or a name is none of Python's."""
+        return bool(self.statements) or any(not f.isidentifier() or keyword.iskeyword(f) for f in self.fields)
 
     @property
     def method(self) -> str:
@@ -104,7 +109,7 @@ _TRANSFORMS = (
     "trim_prefix", "trim_suffix",
 )  # fmt: skip
 IMPORTED = _ALWAYS.union(
-    ("ABSENT", "Any", "MergePolicy", "TypedDict", "first", "read", "require", "write"), _TRANSFORMS
+    ("ABSENT", "Any", "MergePolicy", "TypedDict", "first", "read", "require", "unless", "write"), _TRANSFORMS
 )
 """What a component may import: no variable or class of its own has such a name."""
 _TAKEN = IMPORTED | {"self", "args", "opts", "name", SPEC, "pulumi", "super", "dict", "str"}
@@ -150,7 +155,7 @@ def _component(klass: Class, table: Table) -> dict[str, Any]:
         "publishers": [_publisher(templates[n], variables[n]) for n in publishers],
         "options": _class_options(klass),
         "uses": uses,
-        "needs_any": any("Any" in a.type for a in args) or any(c.statements for c in children),
+        "needs_any": any("Any" in a.type for a in args) or any(c.spread for c in children),
     }
 
 
@@ -194,15 +199,21 @@ def _with_references(
         if not selection.same_parent:
             labels = literal(dict(selection.labels))
             kinds = " or ".join(map(str, selection.targets))
-            return Expression(
-                f"self.select({template.name!r}, {kinds!r}, {labels.code})", labels.uses, may_be_absent=False
-            )
+            code = f"self.select({template.name!r}, {kinds!r}, {labels.code})"
+            return Expression(code, labels.uses, may_be_absent=False)
         picked = reference.pick(selection, own=own, candidates=targets)
         needs.append((picked.address, fieldpath.to_text(selection.path)))
         return Expression(f"{variables[picked.address]}.name", may_be_absent=False)
 
+    def ref_of(selection: Selection) -> Any:
+        made = literal({"name": name_of(selection)})
+        if isinstance(selection.unless, Expression):
+            uses = made.uses | selection.unless.uses | {"unless"}
+            made = Expression(f"unless({selection.unless.code}, {made.code})", uses)
+        return either(selection.ref, made) if isinstance(selection.ref, Expression) else made
+
     try:
-        return reference.replace_selectors(document, table, name_of)
+        return reference.replace_selectors(document, table, ref_of, maybe=_may_be_absent)
     except ReferenceError_ as error:
         problems = (
             Problem(
@@ -214,6 +225,10 @@ def _with_references(
             for p in error.problems
         )
         raise ReferenceError_(*problems) from error
+
+
+def _may_be_absent(value: Any) -> bool:
+    return isinstance(value, Expression) and value.may_be_absent
 
 
 def _labels(document: dict[str, Any]) -> dict[str, str]:
@@ -292,11 +307,6 @@ def _isort(name: str) -> tuple[int, str]:
     return rank, name
 
 
-def _keyword_argument(field: str, code: str) -> str:
-    """A field of a document as an argument: `from` and the like, and what is no name at all, in a mapping."""
-    return f"{field}={code}" if field.isidentifier() and not keyword.iskeyword(field) else f"**{{{field!r}: {code}}}"
-
-
 @cache
 def _template() -> jinja2.Template:
     text = resources.files("claimsmith").joinpath("templates/component.py.j2").read_text(encoding="utf-8")
@@ -308,7 +318,6 @@ def _template() -> jinja2.Template:
         autoescape=False,
     )
     environment.filters["repr"] = repr
-    environment.globals["keyword_argument"] = _keyword_argument
     return environment.from_string(text)
 
 

@@ -70,9 +70,7 @@ def refuse_long(text: str) -> None:
 def fits(size: int) -> int:
     """The size, if a value may have it; to be asked before the value is made."""
     if size > MAX_SIZE:
-        raise refusal(
-            f"a value would weigh more than {MAX_SIZE} ", "make it smaller: texts and lists in it are counted"
-        )
+        raise refusal(f"a value would weigh more than {MAX_SIZE} characters", "make it smaller, with all in it")
     return size
 
 

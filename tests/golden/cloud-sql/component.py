@@ -42,6 +42,7 @@ class SimpleMySQLServer(Composite):
         "ResourceClass",
         "simple-mysql-server",
         digest="sha256:c40d9d4ef0ae3ad847066f94f7ca6afc33ee75c0719ea0a99b8c84a591f24578",
+        bound_by="claimRef",
     )
 
     def __init__(self, name: str, args: SimpleMySQLServerArgs, opts: pulumi.ResourceOptions | None = None) -> None:

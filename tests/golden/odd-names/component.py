@@ -71,14 +71,17 @@ class NoneClass(Composite):
             metadata={"annotations": {'example.org/n"ote': read(args, "metadata.annotations['example.org/note']")}},
         )
 
+        first_3_fields: dict[str, Any] = {
+            "data": {"a": "b"},
+            "from": "a keyword",
+            "odd field": "' + __import__('os').system('true') + '",
+            "x=1, y": "z",
+        }
         self.child(
             "first",
             "v1",
             "ConfigMap",
-            data={"a": "b"},
-            **{"from": "a keyword"},
-            **{"odd field": "' + __import__('os').system('true') + '"},
-            **{"x=1, y": "z"},
+            **first_3_fields,
         )
 
         self.child(
@@ -121,7 +124,12 @@ class NoneClass(Composite):
             "spec": {"list": [1]},
         }
         write(lookup_2_fields, "spec.list", spec.get("tags", ABSENT), policy=MergePolicy.ForceMergeObjectsAppendArrays)
-        self.child("lookup", "x.example.org/v1", "Other", **lookup_2_fields)
+        self.child(
+            "lookup",
+            "x.example.org/v1",
+            "Other",
+            **lookup_2_fields,
+        )
 
         self.publish_connection()
         self.finish()

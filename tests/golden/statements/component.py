@@ -86,14 +86,24 @@ class PatchedInPlace(Composite):
         write(bucket_fields, "spec.forProvider.labels", spec.get("labels", ABSENT), policy=MergePolicy.MergeObjects)
         write(bucket_fields, "spec.forProvider.empty.missing", spec.get("missing", ABSENT))
         write(bucket_fields, "spec.forProvider.wholeClaim", spec)
-        self.child("bucket", "storage.example.org/v1", "Bucket", **bucket_fields)
+        self.child(
+            "bucket",
+            "storage.example.org/v1",
+            "Bucket",
+            **bucket_fields,
+        )
 
         settings_fields: dict[str, Any] = {
             "spec": {"forProvider": {"a": 1}},
         }
         write(settings_fields, "spec.forProvider.labels", spec.get("labels", ABSENT))
         write(settings_fields, "spec.forProvider.labels.region", spec.get("region", ABSENT))
-        self.child("settings", "storage.example.org/v1", "Settings", **settings_fields)
+        self.child(
+            "settings",
+            "storage.example.org/v1",
+            "Settings",
+            **settings_fields,
+        )
 
         self.child(
             "settings-again",

@@ -14,7 +14,7 @@ import yaml
 from claimsmith import documents
 from claimsmith.compose import gojson, gostrconv, inputs, transforms
 from claimsmith.templating import limits
-from claimsmith.templating.functions.registry import Family, deep
+from claimsmith.templating.functions.registry import Family, deep, slow
 from claimsmith.templating.problems import refusal
 
 FAMILY = Family("encoding")
@@ -52,7 +52,7 @@ def to_json(value: Any) -> str:
     return gojson.dumps(value)
 
 
-@FAMILY.add("toPrettyJson any", cost=deep)
+@FAMILY.add("toPrettyJson any", cost=slow)
 def to_pretty_json(value: Any) -> str:
     """The value as JSON on lines of its own, indented by two spaces."""
     return _pretty(value, "\n")
@@ -79,7 +79,7 @@ def from_json(text: str) -> Any:
     return value
 
 
-@FAMILY.add("toYaml any", cost=deep)
+@FAMILY.add("toYaml any", cost=slow)
 def to_yaml(value: Any) -> str:
     """The value as YAML with sorted keys and no line end after it."""
     gojson.dumps(value)  # refuses numbers that no document could hold
