@@ -110,7 +110,8 @@ class Composite(pulumi.ComponentResource):
         aliases = [pulumi.Alias(name=f"{self._name}/{previous_name}")] if previous_name else []
         provider = self._deployment.provider_for(self.CLASS.service_account)
         opts = pulumi.ResourceOptions.merge(
-            resource_options(options, parent=self, provider=provider), pulumi.ResourceOptions(aliases=aliases)
+            resource_options(options, parent=self, provider=provider),
+            pulumi.ResourceOptions(aliases=aliases, depends_on=self._deployment.needs(dressed)),
         )
         child = Managed(f"{self._name}/{template}", engine_document(dressed, options, self.claim), opts)
         self._made.append(child)
@@ -211,14 +212,15 @@ class Composite(pulumi.ComponentResource):
                 parent=self,
                 provider=self._deployment.provider,
                 additional_secret_outputs=["data", "stringData"],
-                depends_on=[made for _, made in sources],
+                depends_on=[*(made for _, made in sources), *self._deployment.needs(document)],
             ),
         )
 
     def _record(self, references: list[dict[str, str]]) -> None:
         for word, document in records_of(self.claim, self._args, references, self._secrets):
             document["metadata"]["annotations"][FIELD_MANAGER] = field_manager(self.claim)
-            opts = pulumi.ResourceOptions(parent=self, provider=self._deployment.provider)
+            needs = self._deployment.needs(document)
+            opts = pulumi.ResourceOptions(parent=self, provider=self._deployment.provider, depends_on=needs)
             Managed(f"{self._name}/{word}", document, opts)
 
 

@@ -87,9 +87,16 @@ class Deployment:
             retain_on_delete=resource.options.retain or None,
             ignore_changes=list(resource.options.ignore_changes),
             additional_secret_outputs=["data", "stringData"] if hidden else None,
+            depends_on=self.needs(document),
         )
         made = Managed(resource.address, whole, opts)
         self.add(target_of_given(resource), made)
+
+    def needs(self, document: Mapping[str, Any]) -> list[Managed]:
+        """What must be there before an object: its namespace, where this stack gives it."""
+        namespace = document["metadata"].get("namespace")
+        found = self._registered.get(f"Namespace/{namespace}")
+        return [found] if found else []
 
     def given(self, reference: Mapping[str, Any]) -> Managed | None:
         """The given resource that a reference names, if it is one of this stack's."""

@@ -69,7 +69,7 @@ def deploy(
         records=records,
     )
     Deployment.begin(deployment)
-    for resource in plan.resources:
+    for resource in sorted(plan.resources, key=lambda r: r.document["kind"] != "Namespace"):
         deployment.give(resource)
     deployment.problems.extend(u.problem for u in plan.unbound if u.mistake)
     made = {c.address: components[c.address](c.component_name, claim_data(c.binding)) for c in plan.claims}

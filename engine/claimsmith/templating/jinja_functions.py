@@ -68,12 +68,18 @@ def _guard_sum(_: Any, attribute: Any = None, start: Any = 0) -> None:  # noqa: 
         raise refusal("sum adds numbers only", "add lists with +")
 
 
+def _guard_map(_: Any, name: Any = "string", *__: Any, **___: Any) -> None:
+    if name not in FILTERS:
+        raise refusal(f"there is no filter {name!r:.40} to map with", "name a filter of the subset, or an attribute=")
+
+
 _GUARDS: Final[dict[str, Guard]] = {
     "batch": _guard_counts,
     "center": _guard_counts,
     "format": _guard_format,
     "indent": _guard_indent,
     "join": _guard_join,
+    "map": _guard_map,
     "replace": _guard_replace,
     "round": _guard_counts,
     "slice": _guard_counts,

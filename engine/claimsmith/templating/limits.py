@@ -38,7 +38,7 @@ class Budget:
 
     def spend(self, size: int = 0) -> None:
         """Count one step, and more for what is large."""
-        self.steps += 1 + size // _PER_STEP
+        self.steps += 1 + max(size, 0) // _PER_STEP
         if self.steps > MAX_STEPS:
             raise refusal(f"the template takes more than {MAX_STEPS} steps", "loop less, or over smaller lists")
 
