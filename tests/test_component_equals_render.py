@@ -54,7 +54,7 @@ def stack_examples() -> Iterator[object]:
     for stack in project.stacks():
         plan = project.plan(stack, unrecorded_ok=True)
         texts = actions.component_texts(project)
-        classes = [c.binding.klass for c in plan.claims]
+        classes = [c.binding.klass for c in plan.walk()]
         yield pytest.param(
             Example(plan, {k.name: texts[project.component_path(k)] for k in classes}), id=f"stack-{stack}"
         )
@@ -69,7 +69,8 @@ def made(example: Example, change: Any = lambda data: data) -> list[Registered]:
             data = change(copy.deepcopy(claim_data(claim.binding)))
             example.component(claim.binding.klass)(claim.component_name, data)
 
-    return registered(example.plan, build)
+    inner = {c.address: (example.component(c.binding.klass), claim_data(c.binding)) for c in example.plan.walk()}
+    return registered(example.plan, build, inner)
 
 
 def without_engine(document: dict[str, Any]) -> dict[str, Any]:
@@ -92,7 +93,7 @@ def rendered(plan: Plan) -> dict[tuple[str, str], dict[str, Any]]:
 
 def resources_of(claim: PlannedClaim, found: list[Registered]) -> dict[str, Registered]:
     prefix = f"{claim.component_name}/"
-    return {r.name.removeprefix(prefix): r for r in found if r.name.startswith(prefix)}
+    return {n: r for r in found if r.name.startswith(prefix) and "/" not in (n := r.name.removeprefix(prefix))}
 
 
 @pytest.mark.parametrize("example", EXAMPLES)
@@ -117,10 +118,10 @@ def test_children_are_named_after_their_templates_and_owned(example: Example) ->
     found = made(example)
     for claim in example.plan.claims:
         resources = resources_of(claim, found)
-        secret = {"connection"} if claim.connection else set()
-        assert set(resources) == {c.template.name for c in claim.children} | secret
+        secrets = ["connection", "composite-connection"][: len(claim.connections)]
+        assert set(resources) == {c.template.name for c in claim.children} | set(secrets)
         owners = {r.inputs["metadata"]["annotations"][OWNER] for r in resources.values()}
-        assert owners == {claim.identity.owner}
+        assert owners == ({claim.identity.owner} if resources else set())
 
 
 @pytest.mark.parametrize("example", EXAMPLES)
@@ -132,7 +133,7 @@ def test_the_claim_is_not_changed(example: Example) -> None:
 
 def as_outputs(data: dict[str, Any]) -> dict[str, Any]:
     """The claim as a program writes it that knows its fields only once something exists."""
-    kept = ("classRef", "classSelector", "writeConnectionSecretToRef")
+    kept = ("classRef", "classSelector", "writeConnectionSecretToRef", "application", "infrastructure")
     spec = {k: v if k in kept else pulumi.Output.from_input(v) for k, v in data["spec"].items()}
     return {**data, "spec": spec}
 

@@ -1,5 +1,4 @@
 """Opaque templates: what both engines promise, and the jinja2 engine. The go-sprig engine is in test_gotemplate."""
-# ruff: noqa: E501 - a row is a line
 
 from __future__ import annotations
 

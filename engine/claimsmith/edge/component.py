@@ -13,7 +13,7 @@ from claimsmith.connection import Connection, SecretPlace
 from claimsmith.edge import secrets
 from claimsmith.edge.deployment import Deployment
 from claimsmith.edge.managed import Managed
-from claimsmith.edge.values import join, pruned
+from claimsmith.edge.values import filled, join, pruned
 from claimsmith.models.klass import Parent
 from claimsmith.models.objects import ClaimKey, GroupKind, group_of
 from claimsmith.plan import connections_of, secret_document
@@ -132,9 +132,10 @@ class Composite(pulumi.ComponentResource):
         found = self._deployment.composite(str(key))
         if found is None:
             return None
-        component, uid = found
+        component, planned = found
         aliases = [pulumi.Alias(name=f"{self._name}/{previous_name}")] if previous_name else []
-        args = {**dressed, "metadata": {**metadata, "uid": uid}}
+        # What the definition's schema fills in is known from the plan.
+        args = {**filled(dressed, planned), "metadata": {**metadata, "uid": planned["metadata"]["uid"]}}
         inner: Composite = component(
             f"{self._name}/{template}", args, pulumi.ResourceOptions(parent=self, aliases=aliases)
         )

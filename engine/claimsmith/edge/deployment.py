@@ -30,7 +30,7 @@ class Deployment:
         cluster: Cluster | None = None,
         identifier: str = "",
         targets: Iterable[Target] = (),
-        composites: Mapping[str, tuple[Any, str]] | None = None,
+        composites: Mapping[str, tuple[Any, dict[str, Any]]] | None = None,
         records: bool = False,
     ) -> None:
         self.project = project
@@ -102,8 +102,8 @@ class Deployment:
         """The given resource that a reference names, if it is one of this stack's."""
         return self._registered.get(f"{GroupKind.of(dict(reference))}/{reference['name']}")
 
-    def composite(self, address: str) -> tuple[Any, str] | None:
-        """The component that serves a composite within another, and the composite's uid."""
+    def composite(self, address: str) -> tuple[Any, dict[str, Any]] | None:
+        """The component that serves a composite within another, and the composite as it is planned."""
         return self._composites.get(address)
 
     def add(self, target: Target, resource: Managed) -> None:

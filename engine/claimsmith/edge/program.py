@@ -65,7 +65,7 @@ def deploy(
             *(target_of(child, claim.identity) for claim in plan.walk() for child in claim.children),
             *(target_of_given(resource) for resource in plan.resources),
         ],
-        composites={c.address: (components[c.address], c.binding.uid) for c in plan.walk()},
+        composites={c.address: (components[c.address], claim_data(c.binding)) for c in plan.walk()},
         records=records,
     )
     Deployment.begin(deployment)

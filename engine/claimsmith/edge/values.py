@@ -88,6 +88,14 @@ def write(document: dict[str, Any], path: str, value: Value, *, policy: MergePol
         patches.write(document, path, value, policy=policy)
 
 
+def filled(value: Value, defaults: Value) -> Value:
+    """The document with what only the defaults have."""
+    if not isinstance(value, dict) or not isinstance(defaults, dict):
+        return value
+    kept = {k: filled(v, defaults.get(k)) for k, v in value.items()}
+    return {**kept, **{k: v for k, v in defaults.items() if k not in value}}
+
+
 def pruned(value: Value) -> Value:
     """The value without what is absent; a mapping or list that only held such things goes with it."""
     match value:

@@ -38,9 +38,7 @@ def slow(arguments: Sequence[Any]) -> int:
 
 def pairwise(arguments: Sequence[Any]) -> int:
     """The cost of a function that compares the items of its arguments with each other."""
-    total = deep(arguments)
-    items = max((len(a) for a in arguments if isinstance(a, list)), default=1)
-    return total * min(items, 64 * limits.MAX_STEPS)
+    return deep(arguments) * max((len(a) for a in arguments if isinstance(a, list)), default=1)
 
 
 @dataclass(frozen=True, slots=True)
