@@ -12,6 +12,7 @@ from pulumi.runtime import mocks, rpc
 from claimsmith.cluster import Cluster
 from claimsmith.edge.deployment import Deployment
 from claimsmith.plan import Plan, target_of, target_of_given
+from tests import samples
 
 
 @dataclass(frozen=True)
@@ -80,7 +81,12 @@ def registered(
     targets = [target_of(child, claim.identity) for claim in plan.walk() for child in claim.children]
     targets += [target_of_given(resource) for resource in plan.resources]
     deployment = Deployment(
-        project=plan.project, stack=plan.stack, cluster=NoCluster(), targets=targets, composites=composites
+        project=plan.project,
+        stack=plan.stack,
+        cluster=NoCluster(),
+        targets=targets,
+        composites=composites,
+        table=samples.table(),
     )
     Deployment.begin(deployment)
     try:

@@ -127,7 +127,17 @@ def test_components_are_accepted_by_pulumis_analyzer(case: Case) -> None:
 
 
 ALLOWED_IMPORTS = {"typing", "pulumi", "claimsmith.edge"}
-METHODS = {"self.child", "self.publish_connection", "self.finish", "self.select", "super", "spec.get", "args.get"}
+METHODS = {
+    "self.child",
+    "self.composite",
+    "self.templated",
+    "self.publish_connection",
+    "self.finish",
+    "self.select",
+    "super",
+    "spec.get",
+    "args.get",
+}
 
 
 def calls(tree: ast.AST) -> set[str]:

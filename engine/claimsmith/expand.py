@@ -10,17 +10,18 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from claimsmith import fieldpath
+from claimsmith import fieldpath, templating
 from claimsmith.binding import Binding, Record, Unbound, bind_one
 from claimsmith.catalog import Catalog
 from claimsmith.compose import patches
 from claimsmith.compose.identity import EXTERNAL_NAME, Identity, dress
 from claimsmith.compose.options import Options, options_of
 from claimsmith.documents import Document
-from claimsmith.errors import BindingError, Collector, ComposeError, EngineError, Problem, at
+from claimsmith.errors import BindingError, Collector, ComposeError, EngineError, Problem, Source, at
 from claimsmith.models.claim import Claim
-from claimsmith.models.klass import Side, Template
+from claimsmith.models.klass import Opaque, Side, Template
 from claimsmith.models.objects import ClaimKey, GroupKind
+from claimsmith.models.template import cleaned
 from claimsmith.scope import Scopes
 from claimsmith.values import copied, walk
 
@@ -149,7 +150,13 @@ class _Expander:
                 self.unbound.append(found)
                 return None
             with self.problems.catch():
-                return self._composed(found, above)
+                try:
+                    return self._composed(found, above)
+                except templating.TemplateError as error:
+                    # A bad template fails its claim only, unless the claim has resources already: they must not go.
+                    if record:
+                        raise
+                    self.unbound += [Unbound(claim, problem, mistake=True) for problem in error.problems]
         return None
 
     def _composed(self, binding: Binding, above: tuple[Claim, ...]) -> Draft:
@@ -158,8 +165,8 @@ class _Expander:
         claim = claim_data(binding)
         problems = Collector()
         for template in binding.klass.templates:
-            with problems.catch():
-                document, outcomes = _patched(template, claim, binding)
+            with problems.catch(but=templating.TemplateError):
+                document, outcomes = _made(template, claim, binding)
                 _refuse_huge(document, outcomes, template, binding)
                 dressed = dress(document, template.name, identity, class_ref=template.class_ref)
                 with at(_place(template, binding), prefix=f"{binding.claim.key}, child {template.name!r}: "):
@@ -188,6 +195,28 @@ class _Expander:
         if below:
             below.template = template.name
         return below
+
+
+def _made(template: Template, claim: dict[str, Any], binding: Binding) -> tuple[dict[str, Any], list[patches.Outcome]]:
+    """The document of a template: its base with its patches, or what its text becomes."""
+    if template.opaque is None:
+        return _patched(template, claim, binding)
+    where = _place(template, binding)
+    with at(where, prefix=f"{binding.claim.key}, child {template.name!r}: "):
+        document = templated(template.opaque, template.base, claim, where)
+    return document, []
+
+
+def templated(
+    opaque: Opaque, base: Mapping[str, Any], claim: Mapping[str, Any], where: Source | None = None
+) -> dict[str, Any]:
+    """The document that a template's text becomes for a claim: of the kind that it says."""
+    document = templating.render_document(opaque.engine, opaque.text, claim)
+    head = {key: document[key] for key in ("apiVersion", "kind")}
+    if head != {key: base[key] for key in ("apiVersion", "kind")}:
+        what = f"the template made {head['apiVersion']} {head['kind']}, not {base['apiVersion']} {base['kind']}"
+        raise ComposeError(Problem(what, where, fix="let it begin with the apiVersion and kind that it makes"))
+    return cleaned(document, Document(document, where.file if where else ""), "", [])
 
 
 def _patched(

@@ -14,7 +14,8 @@ from claimsmith.edge import secrets
 from claimsmith.edge.deployment import Deployment
 from claimsmith.edge.managed import Managed
 from claimsmith.edge.values import filled, join, pruned
-from claimsmith.models.klass import Parent
+from claimsmith.expand import templated
+from claimsmith.models.klass import Opaque, Parent
 from claimsmith.models.objects import ClaimKey, GroupKind, group_of
 from claimsmith.plan import connections_of, secret_document
 from claimsmith.records import records_of
@@ -121,6 +122,24 @@ class Composite(pulumi.ComponentResource):
         target = Target(address, GroupKind.of(dressed), labels, self._address, template=template, class_name=class_name)
         self._deployment.add(target, child)
         return child
+
+    def templated(
+        self, template: str, api_version: str, kind: str, /, *, engine: str, text: str, previous_name: str | None = None
+    ) -> Managed:
+        """Register what a template's text becomes for the claim; its selectors are followed here."""
+        claim = {**self._args, "metadata": {**self._args["metadata"], "uid": self.claim.uid}}
+        head = {"apiVersion": api_version, "kind": kind}
+        document = templated(Opaque(engine, text), head, claim)
+        own = Target(f"{self._address}/{template}", GroupKind.of(head), {}, self._address, template=template)
+
+        def ref_of(selection: Selection) -> dict[str, Any]:
+            candidates = [t for wanted in selection.targets for t in self._deployment.targets(wanted)]
+            picked = reference.pick(selection, own=own, candidates=candidates)
+            return {"name": self._deployment.resource(picked.address).name}
+
+        resolved = reference.replace_selectors(document, self._deployment.table, ref_of)
+        fields = {k: v for k, v in resolved.items() if k not in head}
+        return self.child(template, api_version, kind, previous_name=previous_name, **fields)
 
     def composite(
         self, template: str, api_version: str, kind: str, /, *, previous_name: str | None = None, **fields: Any

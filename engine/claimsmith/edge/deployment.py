@@ -10,10 +10,10 @@ import pulumi
 from claimsmith.cluster import Cluster
 from claimsmith.compose.identity import OWNER
 from claimsmith.edge.managed import Managed
-from claimsmith.errors import Problem
+from claimsmith.errors import Problem, ReferenceError_
 from claimsmith.models.objects import GroupKind
 from claimsmith.plan import GivenResource, target_of_given
-from claimsmith.reference import Target
+from claimsmith.reference import Table, Target
 
 
 class Deployment:
@@ -32,12 +32,14 @@ class Deployment:
         targets: Iterable[Target] = (),
         composites: Mapping[str, tuple[Any, dict[str, Any]]] | None = None,
         records: bool = False,
+        table: Table | None = None,
     ) -> None:
         self.project = project
         self.stack = stack
         self.provider = provider
         self.cluster = cluster
         self.identifier = identifier
+        self.table: Table = table or {}
         self.records = records
         self._composites = composites or {}
         self._impersonating: dict[tuple[str, str], pulumi.ProviderResource] = {}
@@ -119,6 +121,9 @@ class Deployment:
 
     def resource(self, address: str) -> Managed:
         """What was registered under an address."""
+        if address not in self._registered:
+            what = f"{address} is referred to before it is made"
+            raise ReferenceError_(Problem(what, fix="put the template that makes it before the one that refers to it"))
         return self._registered[address]
 
     def live(self, document: Mapping[str, Any]) -> dict[str, Any] | None:

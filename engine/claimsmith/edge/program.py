@@ -22,6 +22,7 @@ from claimsmith.generate import class_name
 from claimsmith.models.klass import Class
 from claimsmith.plan import Plan, PlannedClaim, target_of, target_of_given
 from claimsmith.project import Project, find_root
+from claimsmith.reference import Table
 
 
 def run(start: Path | None = None) -> None:
@@ -43,6 +44,7 @@ def run(start: Path | None = None) -> None:
             components,
             cluster,
             identifier=settings.get("cluster") or cluster.identity(),
+            table=project.table(),
             records=bool(settings.get_bool("records")),
         )
     except EngineError as error:
@@ -50,7 +52,13 @@ def run(start: Path | None = None) -> None:
 
 
 def deploy(
-    plan: Plan, components: dict[str, type[Composite]], cluster: Cluster, *, identifier: str, records: bool = False
+    plan: Plan,
+    components: dict[str, type[Composite]],
+    cluster: Cluster,
+    *,
+    identifier: str,
+    table: Table,
+    records: bool = False,
 ) -> None:
     """Register every claim's component, and export what the claims became."""
     for problem in (*plan.warnings, *(u.problem for u in plan.unbound if not u.mistake)):
@@ -67,6 +75,7 @@ def deploy(
         ],
         composites={c.address: (components[c.address], claim_data(c.binding)) for c in plan.walk()},
         records=records,
+        table=table,
     )
     Deployment.begin(deployment)
     for resource in sorted(plan.resources, key=lambda r: r.document["kind"] != "Namespace"):

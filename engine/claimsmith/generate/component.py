@@ -60,6 +60,11 @@ class _Child:
         return "composite" if self.template.composite else "child"
 
     @property
+    def text(self) -> str:
+        """The name of the constant that holds its template text."""
+        return f"{self.variable.upper()}_TEMPLATE"
+
+    @property
     def keywords(self) -> dict[str, str]:
         """What the call says beside kind and fields, as far as it is not the usual."""
         t = self.template
@@ -143,7 +148,9 @@ def _component(klass: Class, table: Table) -> dict[str, Any]:
     needs: dict[str, list[tuple[str, str]]] = {t.name: [] for t in klass.templates}
     documents = {t.name: _with_references(klass, t, trees, variables, table, needs[t.name]) for t in klass.templates}
     with at(klass.document.source_of("spec"), prefix=f"{klass.key}: "):
-        order = reference.ordered([t.name for t in klass.templates], needs)
+        # A template's references are followed while the program runs: what it may refer to comes first.
+        plain_first = sorted(klass.templates, key=lambda t: t.opaque is not None)
+        order = reference.ordered([t.name for t in plain_first], needs)
     templates = {t.name: t for t in klass.templates}
     publishers = [name for name in order if _publishes(templates[name], documents[name])]
     wanted = {need for found in needs.values() for need, _ in found} | set(publishers)
@@ -251,6 +258,8 @@ def _publishes(template: Template, document: dict[str, Any]) -> bool:
     """Whether the child has connection details that count."""
     if template.details == ():
         return False
+    if template.opaque:
+        return True
     spec = document.get("spec")
     return template.composite or (isinstance(spec, dict) and isinstance(spec.get("writeConnectionSecretToRef"), dict))
 
@@ -318,6 +327,12 @@ def _isort(name: str) -> tuple[int, str]:
     return rank, name
 
 
+def _text_block(text: str) -> str:
+    """A text of several lines as Python: one literal a line, so that a change of a line is a change of a line."""
+    lines = text.splitlines(keepends=True)
+    return "(" + "\n".join(repr(line) for line in lines) + ")"
+
+
 @cache
 def _template() -> jinja2.Template:
     text = resources.files("claimsmith").joinpath("templates/component.py.j2").read_text(encoding="utf-8")
@@ -329,6 +344,7 @@ def _template() -> jinja2.Template:
         autoescape=False,
     )
     environment.filters["repr"] = repr
+    environment.filters["text_block"] = _text_block
     return environment.from_string(text)
 
 
