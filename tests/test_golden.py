@@ -127,17 +127,8 @@ def test_components_are_accepted_by_pulumis_analyzer(case: Case) -> None:
 
 
 ALLOWED_IMPORTS = {"typing", "pulumi", "claimsmith.edge"}
-METHODS = {
-    "self.child",
-    "self.composite",
-    "self.templated",
-    "self.publish_connection",
-    "self.finish",
-    "self.select",
-    "super",
-    "spec.get",
-    "args.get",
-}
+METHODS = {f"self.{m}" for m in ("child", "composite", "templated", "publish_connection", "finish", "select")}
+METHODS |= {"super", "spec.get", "args.get"}
 
 
 def calls(tree: ast.AST) -> set[str]:

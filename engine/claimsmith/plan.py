@@ -18,7 +18,7 @@ from claimsmith.connection import Connection, SecretPlace
 from claimsmith.errors import Collector, ComposeError, EngineError, Problem, at
 from claimsmith.expand import Child, Draft, Expansion
 from claimsmith.models.klass import Parent
-from claimsmith.models.objects import GroupKind, ObjectKey
+from claimsmith.models.objects import ClassKey, GroupKind, ObjectKey
 from claimsmith.reference import Selection, Table, Target
 from claimsmith.values import Ref, walk
 
@@ -118,7 +118,23 @@ def build_plan(
     order = reference.ordered(list(by_address), needs)
     said = [*warnings, *(w for d in drafts for w in _contrary(d))]
     claims_in_order = tuple(by_address[a] for a in order)
-    return Plan(project, stack, claims_in_order, tuple(given), expansion.unbound, tuple(said))
+    resources = tuple(_claimed(resource, claims_in_order) for resource in given)
+    return Plan(project, stack, claims_in_order, resources, expansion.unbound, tuple(said))
+
+
+def hold(identity: Identity) -> dict[str, Any]:
+    """The `claimRef` of a resource that a claim holds without having made it."""
+    return {**identity.claim_reference(), "uid": identity.uid}
+
+
+def _claimed(resource: GivenResource, claims: Sequence[PlannedClaim]) -> GivenResource:
+    """A given resource with the reference to the claim that names it, if one does."""
+    key = ClassKey(resource.key.group_kind, resource.key.name)
+    holder = next((c for c in claims if c.binding.klass.static and c.binding.klass.key == key), None)
+    if holder is None:
+        return resource
+    spec = {**(resource.document.get("spec") or {}), "claimRef": hold(holder.identity)}
+    return replace(resource, document={**resource.document, "spec": spec})
 
 
 def connections_of(
