@@ -11,20 +11,21 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from claimsmith import fieldpath, templating
-from claimsmith.binding import Binding, Record, Unbound, bind_one
+from claimsmith.binding import Binding, Record, Unbound, bind_one, changed_and_gone
 from claimsmith.catalog import Catalog
 from claimsmith.compose import patches
-from claimsmith.compose.identity import EXTERNAL_NAME, Identity, dress
+from claimsmith.compose.identity import EXTERNAL_NAME, PROTECT, Identity, dress
 from claimsmith.compose.options import Options, options_of
 from claimsmith.documents import Document
 from claimsmith.errors import BindingError, Collector, ComposeError, EngineError, Problem, Source, at
 from claimsmith.models.claim import Claim
-from claimsmith.models.klass import Opaque, Side, Template
+from claimsmith.models.klass import Opaque, Parent, Side, Template
 from claimsmith.models.objects import ClaimKey, GroupKind
 from claimsmith.models.template import cleaned
 from claimsmith.scope import Scopes
 from claimsmith.values import copied, walk
 
+PROTECT_VALUE = "true"
 _INT64 = range(-(2**63), 2**63)
 
 
@@ -90,8 +91,11 @@ def expand(
     rebind: frozenset[ClaimKey] = frozenset(),
 ) -> Expansion:
     """Every claim of the catalog as a draft; every problem of every claim is told at once."""
+    records = list(records)
     expander = _Expander(catalog, {r.claim: r for r in records}, project, stack, scopes, rebind)
     drafts = [d for claim in catalog.claims.values() if (d := expander.draft(claim, ()))]
+    known = {d.binding.claim.key for root in drafts for d in root.walk()} | set(catalog.claims)
+    expander.bind_problems.problems += changed_and_gone(catalog, [r for r in records if r.claim not in known])
     expander.bind_problems.raise_as(BindingError)
     expander.problems.raise_as(ComposeError)
     return Expansion(tuple(drafts), tuple(expander.unbound))
@@ -114,6 +118,8 @@ def identity_of(binding: Binding, *, project: str, stack: str) -> Identity:
         parent=klass.parent,
         namespaced=klass.namespaced,
         secret_namespace=klass.secret_namespace,
+        reclaim_policy=claim.reclaim_policy if klass.parent is Parent.instance and not klass.namespaced else None,
+        protect=PROTECT_VALUE in (annotations.get(PROTECT), klass.annotations.get(PROTECT)),
     )
 
 
@@ -171,7 +177,8 @@ class _Expander:
                 dressed = dress(document, template.name, identity, class_ref=template.class_ref)
                 with at(_place(template, binding), prefix=f"{binding.claim.key}, child {template.name!r}: "):
                     self.scopes.check(template.group_kind, namespaced=binding.klass.namespaced)
-                    options = options_of(dressed, managed=template.managed and not template.composite)
+                    managed = template.managed and not template.composite
+                    options = options_of(dressed, managed=managed, identity=identity)
                 if template.composite:
                     below = self._nested(template, dressed, binding, above)
                     if below:

@@ -190,8 +190,10 @@ def given_resource(key: ObjectKey, data: Mapping[str, Any], *, namespaced: bool 
         key = ObjectKey(key.group_kind, "default", key.name)
     document = {**data, "metadata": metadata}
     options = options_of(document, managed=managed)
-    stated = (data.get("spec") or {}).get("reclaimPolicy") if managed else "Delete"
-    return GivenResource(key, document, replace(options, retain=options.retain or stated is None))
+    # Deleting a definition would delete all its instances, whoever made them.
+    definition = data.get("kind") == "CustomResourceDefinition"
+    open_ = managed and "reclaimPolicy" not in (data.get("spec") or {})
+    return GivenResource(key, document, replace(options, retain=options.retain or open_ or definition))
 
 
 def target_of_given(resource: GivenResource) -> Target:

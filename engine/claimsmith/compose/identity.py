@@ -18,6 +18,8 @@ EXTERNAL_NAME = "crossplane.io/external-name"
 EXTERNAL_NAME_PREFIX = "crossplane.io/external-name-prefix"
 EXTERNAL_NAME_SUFFIX = "crossplane.io/external-name-suffix"
 OWNER = "claimsmith.io/owner"
+PROTECT = "claimsmith.io/protect"
+ADOPT = "claimsmith.io/adopt"
 CONTROLLER_OWNED = "claimsmith.io/controller-owned"
 TIMEOUT = "claimsmith.io/timeout"
 LABEL = "resourceclaim.crossplane.io/"
@@ -48,6 +50,10 @@ class Identity:
     """Whether children are in the claim's namespace (True), at cluster scope (False), or as their base says (None)."""
     secret_namespace: str | None = None
     """Where the composite's own Secret goes, if it has one."""
+    reclaim_policy: str | None = None
+    """What an instance's policy says of all that it composes; None where each child says so itself."""
+    protect: bool = False
+    """Whether nothing of it may be deleted."""
 
     @property
     def key(self) -> ClaimKey:

@@ -7,7 +7,7 @@ from typing import Any, Required, TypedDict
 import pulumi
 
 from claimsmith import binding, connection, reference
-from claimsmith.compose.identity import EXTERNAL_NAME, OWNER, Identity, dress
+from claimsmith.compose.identity import EXTERNAL_NAME, OWNER, PROTECT, Identity, dress
 from claimsmith.compose.options import Options, has, options_of, with_live_values
 from claimsmith.connection import Connection, SecretPlace
 from claimsmith.edge import secrets
@@ -62,6 +62,7 @@ class ClassRef:
     namespaced: bool | None = None
     secret_namespace: str | None = None
     service_account: tuple[str, str] | None = None
+    protect: bool = False
 
     def reference(self) -> dict[str, str]:
         """The class as a `classRef` names it."""
@@ -106,7 +107,7 @@ class Composite(pulumi.ComponentResource):
     ) -> Managed:
         """Register what a template makes, with its name, labels and the reference to its parent."""
         dressed = self._dressed(template, api_version, kind, fields, class_ref)
-        options = options_of(dressed, managed=managed)
+        options = options_of(dressed, managed=managed, identity=self.claim)
         dressed = self._as_controllers_left_it(dressed, options)
         aliases = [pulumi.Alias(name=f"{self._name}/{previous_name}")] if previous_name else []
         provider = self._deployment.provider_for(self.CLASS.service_account)
@@ -263,6 +264,7 @@ def resource_options(options: Options, *, parent: pulumi.Resource, provider: Any
         parent=parent,
         provider=provider,
         retain_on_delete=options.retain or None,
+        protect=options.protect or None,
         ignore_changes=list(options.ignore_changes),
         custom_timeouts=pulumi.CustomTimeouts(create=options.timeout, update=options.timeout, delete=options.timeout),
     )
@@ -279,6 +281,8 @@ def _identity(claim: ClaimKind, klass: ClassRef, args: Any, deployment: Deployme
     clustered = parent is Parent.instance and not klass.namespaced
     namespace = "" if clustered else metadata.get("namespace", "default")
     name = metadata["name"]
+    annotations = metadata.get("annotations") or {}
+    infrastructure = args["spec"].get("infrastructure") or {}
     key = ClaimKey(GroupKind(group_of(claim.api_version), claim.kind), namespace, name)
     uid = metadata.get("uid") or binding.derive_uid(key, project=deployment.project, stack=deployment.stack)
     return Identity(
@@ -289,11 +293,13 @@ def _identity(claim: ClaimKind, klass: ClassRef, args: Any, deployment: Deployme
         namespace=namespace,
         name=name,
         uid=uid,
-        external_name=(metadata.get("annotations") or {}).get(EXTERNAL_NAME),
+        external_name=annotations.get(EXTERNAL_NAME),
         class_ref=klass.reference(),
         parent=parent,
         namespaced=klass.namespaced,
         secret_namespace=klass.secret_namespace,
+        reclaim_policy=infrastructure.get("reclaimPolicy") if clustered else None,
+        protect=klass.protect or annotations.get(PROTECT) == "true",
     )
 
 

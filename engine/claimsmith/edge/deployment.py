@@ -46,6 +46,7 @@ class Deployment:
         self.problems: list[Problem] = []
         self._planned: dict[GroupKind, list[Target]] = {}
         self._registered: dict[str, Managed] = {}
+        self._defining: dict[GroupKind, Managed] = {}
         for target in targets:
             self._planned.setdefault(target.group_kind, []).append(target)
 
@@ -92,13 +93,16 @@ class Deployment:
             depends_on=self.needs(document),
         )
         made = Managed(resource.address, whole, opts)
+        if document["kind"] == "CustomResourceDefinition":
+            names = document["spec"]["names"]
+            self._defining[GroupKind(document["spec"]["group"], names["kind"])] = made
         self.add(target_of_given(resource), made)
 
     def needs(self, document: Mapping[str, Any]) -> list[Managed]:
-        """What must be there before an object: its namespace, where this stack gives it."""
+        """What must be there before an object: its namespace and its definition, where this stack gives them."""
         namespace = document["metadata"].get("namespace")
-        found = self._registered.get(f"Namespace/{namespace}")
-        return [found] if found else []
+        wanted = (self._registered.get(f"Namespace/{namespace}"), self._defining.get(GroupKind.of(dict(document))))
+        return [made for made in wanted if made]
 
     def given(self, reference: Mapping[str, Any]) -> Managed | None:
         """The given resource that a reference names, if it is one of this stack's."""

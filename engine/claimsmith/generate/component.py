@@ -15,6 +15,7 @@ from typing import Any
 import jinja2
 
 from claimsmith import fieldpath, reference
+from claimsmith.compose.identity import PROTECT
 from claimsmith.errors import GenerateError, Problem, ReferenceError_, at
 from claimsmith.generate import arguments, tree
 from claimsmith.generate.expression import SPEC, Expression, either, identifier, literal, value_of
@@ -278,6 +279,7 @@ def _class_options(klass: Class) -> dict[str, str]:
         "namespaced": (klass.namespaced, None),
         "secret_namespace": (klass.secret_namespace, None),
         "service_account": (klass.service_account, None),
+        "protect": (klass.annotations.get(PROTECT) == "true", False),
     }
     return {key: repr(value) for key, (value, usual) in wanted.items() if value != usual}
 

@@ -59,7 +59,7 @@ def read(document: Document, definition: Definition, *, requirement: bool) -> Cl
         force=definition.force_composition if own else None,
         default=definition.default_composition if own else None,
         resource_path=f"spec.{definition.injected}.resourceRef",
-        reclaim_policy=injected.get("reclaimPolicy", "Delete"),
+        reclaim_policy=injected.get("reclaimPolicy"),
     )
 
 
