@@ -122,7 +122,10 @@ def test_the_example_platform_is_sound_under_strict_definitions(tmp_path: Path) 
     text, number = {"type": "string"}, {"type": "integer"}
     provider = {"type": "object", "properties": {"name": text}}
     sku = {"type": "object", "properties": {"tier": text, "capacity": number, "family": text}}
-    storage = {"type": "object", "properties": {"storageMB": number, "geoRedundantBackup": text}}
+    storage = {
+        "type": "object",
+        "properties": {"storageMB": number, "geoRedundantBackup": text, "backupRetentionDays": number},
+    }
     inner = dict.fromkeys(("administratorLogin", "location", "sslEnforcement", "version"), text)
     server = server_crd(**inner, sku=sku, storageProfile=storage)
     document = yaml.safe_load(server["components/x/mysqlserver.yaml"])

@@ -123,7 +123,7 @@ def refuse_unsound(document: Document) -> None:
 
 def is_managed(crd: Crd) -> bool:
     """Whether a definition says that its instances stand for things outside the cluster."""
-    return MANAGED in crd["spec"]["names"].get("categories", ())
+    return MANAGED in ((crd.get("spec") or {}).get("names") or {}).get("categories", ())
 
 
 def is_permissive(crd: Crd) -> bool:

@@ -18,7 +18,7 @@ from claimsmith.connection import Connection, SecretPlace
 from claimsmith.errors import Collector, ComposeError, EngineError, Problem, at
 from claimsmith.expand import Child, Draft, Expansion
 from claimsmith.models.klass import Parent
-from claimsmith.models.objects import GroupKind, ObjectKey
+from claimsmith.models.objects import ClassKey, GroupKind, ObjectKey
 from claimsmith.reference import Selection, Table, Target
 from claimsmith.values import Ref, walk
 
@@ -118,7 +118,23 @@ def build_plan(
     order = reference.ordered(list(by_address), needs)
     said = [*warnings, *(w for d in drafts for w in _contrary(d))]
     claims_in_order = tuple(by_address[a] for a in order)
-    return Plan(project, stack, claims_in_order, tuple(given), expansion.unbound, tuple(said))
+    resources = tuple(_claimed(resource, claims_in_order) for resource in given)
+    return Plan(project, stack, claims_in_order, resources, expansion.unbound, tuple(said))
+
+
+def hold(identity: Identity) -> dict[str, Any]:
+    """The `claimRef` of a resource that a claim holds without having made it."""
+    return {**identity.claim_reference(), "uid": identity.uid}
+
+
+def _claimed(resource: GivenResource, claims: Sequence[PlannedClaim]) -> GivenResource:
+    """A given resource with the reference to the claim that names it, if one does."""
+    key = ClassKey(resource.key.group_kind, resource.key.name)
+    holder = next((c for c in claims if c.binding.klass.static and c.binding.klass.key == key), None)
+    if holder is None:
+        return resource
+    spec = {**(resource.document.get("spec") or {}), "claimRef": hold(holder.identity)}
+    return replace(resource, document={**resource.document, "spec": spec})
 
 
 def connections_of(
@@ -174,8 +190,10 @@ def given_resource(key: ObjectKey, data: Mapping[str, Any], *, namespaced: bool 
         key = ObjectKey(key.group_kind, "default", key.name)
     document = {**data, "metadata": metadata}
     options = options_of(document, managed=managed)
-    stated = (data.get("spec") or {}).get("reclaimPolicy") if managed else "Delete"
-    return GivenResource(key, document, replace(options, retain=options.retain or stated is None))
+    # Deleting a definition would delete all its instances, whoever made them.
+    definition = data.get("kind") == "CustomResourceDefinition"
+    open_ = managed and "reclaimPolicy" not in (data.get("spec") or {})
+    return GivenResource(key, document, replace(options, retain=options.retain or open_ or definition))
 
 
 def target_of_given(resource: GivenResource) -> Target:
@@ -231,14 +249,14 @@ def _nested_place(inner: PlannedClaim, outer: Draft) -> SecretPlace | None:
 def _referenced(child: Child, draft: Draft, targets: Mapping[GroupKind, Sequence[Target]], table: Table) -> Child:
     own = target_of(child, draft.identity)
 
-    def name_of(selection: Selection) -> Ref:
+    def ref_of(selection: Selection) -> dict[str, Ref]:
         picked = reference.pick(
             selection, own=own, candidates=[t for kind in selection.targets for t in targets.get(kind, ())]
         )
-        return Ref(picked.address, ("metadata", "name"), known=picked.name)
+        return {"name": Ref(picked.address, ("metadata", "name"), known=picked.name)}
 
     try:
-        return replace(child, document=reference.replace_selectors(child.document, table, name_of))
+        return replace(child, document=reference.replace_selectors(child.document, table, ref_of))
     except EngineError as error:
         document = child.template.document or draft.binding.klass.document
         prefix = f"{draft.binding.claim.key}, child {child.template.name!r}: "

@@ -9,7 +9,6 @@ stacks/<stack>/bindings.yaml      which class serves each claim
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import resources
@@ -81,7 +80,9 @@ class Project:
         """The platform's classes, with the claims of a stack where one is named."""
         platform = load(self._platform_files(), root=self.root)
         claims = load([self.root / "stacks" / stack / "claims"], root=self.root) if stack else []
-        return read_catalog(platform, claims, bindable=self.bindable(), managed=self._managed())
+        folder = self.root / "stacks" / stack / "resources" if stack else None
+        given = load([folder], root=self.root) if folder and folder.is_dir() else []
+        return read_catalog(platform, claims, bindable=self.bindable(), managed=self._managed(), resources=given)
 
     @cached_property
     def _table(self) -> Table:
@@ -149,7 +150,7 @@ class Project:
 
     def scopes(self, catalog: Catalog) -> Scopes:
         """Which kinds are namespaced, as far as the project's files say."""
-        managed = {kind: False for kind in self._managed()}
+        managed = dict.fromkeys(self._managed(), False)
         defined = {d.group_kind: d.namespaced for d in catalog.definitions.values()}
         required = {d.requirement: True for d in catalog.definitions.values() if d.requirement}
         return Scopes({**managed, **scopes_of_crds(d.data for d in catalog.crds), **defined, **required})
@@ -206,8 +207,3 @@ def write_atomically(path: Path, text: str, *, mode: int | None = None) -> bool:
         partial.unlink(missing_ok=True)
         raise
     return True
-
-
-def write_all(files: Iterable[tuple[Path, str]]) -> list[Path]:
-    """Write several files; gives those that changed."""
-    return [path for path, text in files if write_atomically(path, text)]

@@ -17,7 +17,10 @@ PROVIDER_VERSION = "4.25.0"
 
 
 class Managed(pulumi.CustomResource):
-    """One object in the cluster, or with `patch` some fields of one that somebody else owns. Its URN outlives its class: type from its kind, name from claim and template."""
+    """One object in the cluster, or with `patch` some fields of one that somebody else owns.
+
+    Its URN outlives its class: the type comes from its kind, the name from claim and template.
+    """
 
     metadata: pulumi.Output[Any]
     spec: pulumi.Output[Any]
@@ -30,7 +33,7 @@ class Managed(pulumi.CustomResource):
         self.template = resource_name.rpartition("/")[2]
         pinned = pulumi.ResourceOptions.merge(pulumi.ResourceOptions(version=PROVIDER_VERSION), opts)
         token = resource_type(document) + ("Patch" if patch else "")
-        super().__init__(token, resource_name, {**document, "status": None}, pinned)
+        super().__init__(token, resource_name, {"status": None, **document}, pinned)
 
     @property
     def name(self) -> pulumi.Output[str]:
