@@ -37,7 +37,7 @@ def read(document: Document, definition: Definition, *, requirement: bool) -> Cl
         raise ModelError(*problems)
     raw = parse(_Instance, document)
     full = defaulted(definition, document.data, requirement=requirement)
-    document = Document(full, document.file, document.line, document.text, document.index)
+    document = Document(full, document.file, document.line, document.text)
     injected = full["spec"].get(definition.injected) or {}
     namespaced = requirement or definition.namespaced
     namespace = (raw.metadata.namespace or "default") if namespaced else ""
