@@ -15,7 +15,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from claimsmith import binding, bindings_file, crd_set
+from claimsmith import binding, bindings_file, crd_set, crds
 from claimsmith.binding import Record
 from claimsmith.catalog import Catalog, read_catalog
 from claimsmith.documents import Document, read_documents
