@@ -29,6 +29,13 @@ class Format(StrEnum):
     json = "json"
 
 
+class TextFormat(StrEnum):
+    """How a command prints documents."""
+
+    yaml = "yaml"
+    json = "json"
+
+
 Output = Annotated[Format, typer.Option("--output", "-o", help="How to print the result.")]
 
 
@@ -69,6 +76,14 @@ def print_problems(problems: Iterable[Problem], *, label: str = "error") -> None
 def print_json(value: Any) -> None:
     """Write a value to standard output as JSON."""
     typer.echo(json.dumps(value, indent=2, ensure_ascii=False))
+
+
+def print_yaml(documents: Iterable[dict[str, Any]]) -> None:
+    """Write documents to standard output as a YAML stream."""
+    from claimsmith.render import yaml_text
+
+    for document in documents:
+        typer.echo(f"---\n{yaml_text(document)}", nl=False)
 
 
 def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
