@@ -15,7 +15,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from claimsmith import binding, bindings_file, crd_set
+from claimsmith import binding, bindings_file, crd_set, crds
 from claimsmith.binding import Record
 from claimsmith.catalog import Catalog, read_catalog
 from claimsmith.documents import Document, read_documents
@@ -185,8 +185,13 @@ def find_root(start: Path | None = None) -> Path:
 
 
 def crds_needed(root: Path, stack: str | None = None) -> list[dict[str, Any]]:
-    """The CRDs of a platform's kinds and of what its classes make: permissive ones where none is given."""
-    return crd_set.needed_crds(Project(root).catalog(stack))
+    """The CRDs of a platform's kinds, of what its classes make and of what a stack, or each stack, gives.
+
+    Permissive ones where none is given.
+    """
+    project = Project(root)
+    stacks: list[str | None] = [stack] if stack else [None, *project.stacks()]
+    return crds.merge_crds([crd for name in stacks for crd in crd_set.needed_crds(project.catalog(name))])
 
 
 def write_atomically(path: Path, text: str, *, mode: int | None = None) -> bool:

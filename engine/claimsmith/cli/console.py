@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import json
+import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -58,6 +59,14 @@ def command(function: Callable[P, R]) -> Callable[P, R]:
             # The reader (head, a pager) has seen enough: with stdout elsewhere, the last flush stays quiet.
             sys.stdout = open("/dev/null", "w")  # noqa: SIM115 - lives until the process ends
             raise typer.Exit(141) from None
+        except (typer.Exit, typer.Abort, typer.BadParameter):
+            raise
+        except Exception as error:
+            if os.environ.get("CLAIMSMITH_DEBUG"):
+                raise
+            say(f"this is a bug of claimsmith: {type(error).__name__}: {error}")
+            say("  fix: report it with what CLAIMSMITH_DEBUG=1 prints for the same command")
+            raise typer.Exit(3) from error
 
     return run
 
