@@ -12,6 +12,7 @@ import yaml
 from claimsmith import binding, bindings_file, render
 from claimsmith.cluster import Cluster
 from claimsmith.compose.identity import OWNER
+from claimsmith.crds import permissive_crd
 from claimsmith.edge import static
 from claimsmith.errors import BindingError, CatalogError, ComposeError, EngineError
 from claimsmith.plan import Plan, PlannedClaim
@@ -431,12 +432,7 @@ def test_an_application_composes_in_its_namespace(tmp_path: Path) -> None:
 
 
 def test_the_scope_of_a_kind_is_told_by_its_crd(tmp_path: Path) -> None:
-    crd = {
-        "apiVersion": "apiextensions.k8s.io/v1",
-        "kind": "CustomResourceDefinition",
-        "metadata": {"name": "knows.who.example.org"},
-        "spec": {"group": "who.example.org", "scope": "Cluster", "names": {"kind": "Knows", "plural": "knows"}},
-    }
+    crd = permissive_crd("who.example.org/v1", "Knows", namespaced=False, managed=False)
     base = {"apiVersion": "who.example.org/v1", "kind": "Knows"}
     platform = [crd, definition("Place"), composition("a", "Place", {"base": base})]
     plan = plan_of(tmp_path, platform, [instance("Place", infrastructure={"compositionRef": {"name": "a"}})])
@@ -713,6 +709,14 @@ def test_external_names_of_members(tmp_path: Path, claimed: dict[str, str], want
     for child in made(claim).values():
         assert child["metadata"].get("annotations", {}).get("crossplane.io/external-name") == want
         assert not ends.keys() & child["metadata"].get("annotations", {}).keys()
+
+
+def test_a_claim_and_a_member_do_not_write_one_secret(tmp_path: Path) -> None:
+    wish = mysql()
+    wish["metadata"]["namespace"] = "crossplane-system"
+    [claim] = plan_of(tmp_path, members(), [wish]).claims
+    wish["spec"]["writeConnectionSecretToRef"]["name"] = claim.children[0].name
+    assert "would both write Secret" in refused(ComposeError, tmp_path, members(), [wish])
 
 
 # Pulumi
