@@ -211,8 +211,8 @@ def test_where_claim_and_class_differ_the_class_stands_with_a_warning(tmp_path: 
     assert warning.fix
 
 
-def test_one_default_for_each_environment_by_label(tmp_path: Path) -> None:
-    """Environments share the platform's classes: claims of each select by its label."""
+def test_environments_are_told_apart_by_label(tmp_path: Path) -> None:
+    """Environments share the platform's classes, and so their default: claims of each select by its label."""
     classes = [redis_class(e, labels={"environment": e}) for e in ("dev", "prod")]
     claims = [redis(e, classSelector={"matchLabels": {"environment": e}}) for e in ("dev", "prod")]
     plan = plan_of(tmp_path, classes, claims)
