@@ -3,6 +3,7 @@
 Pulumi.yaml                       the project's name
 components/<name>/*.yaml          the platform's classes; components/references.yaml extends the reference table
 stacks/<stack>/claims/*.yaml      the claims of an environment
+stacks/<stack>/resources/*.yaml   what the platform gives there as it is: static resources, published clusters
 stacks/<stack>/bindings.yaml      which class serves each claim
 """
 
@@ -16,7 +17,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from claimsmith import binding, bindings_file, crds
+from claimsmith import binding, bindings_file, crds, workload
 from claimsmith.binding import Record
 from claimsmith.catalog import Catalog, read_catalog
 from claimsmith.documents import Document, read_documents
@@ -27,9 +28,11 @@ from claimsmith.models.bindable import Bindable, read_bindable
 from claimsmith.models.klass import Class
 from claimsmith.models.objects import ClaimKey, GroupKind
 from claimsmith.models.reference_table import read_table
+from claimsmith.models.workload import APPLICATION
 from claimsmith.plan import Plan, build_plan, given_resource
 from claimsmith.reference import Table
 from claimsmith.scope import Scopes, scopes_of_crds
+from claimsmith.workload import Schedule
 
 TABLES = ("references.yaml", "bindable.yaml")
 PRIVATE = ".claimsmith"
@@ -81,7 +84,9 @@ class Project:
         """The platform's classes, with the claims of a stack where one is named."""
         platform = load(self._platform_files(), root=self.root)
         claims = load([self.root / "stacks" / stack / "claims"], root=self.root) if stack else []
-        return read_catalog(platform, claims, bindable=self.bindable(), managed=self._managed())
+        folder = self.root / "stacks" / (stack or "") / "resources"
+        given = load([folder], root=self.root) if stack and folder.is_dir() else []
+        return read_catalog(platform, claims, bindable=self.bindable(), managed=self._managed(), resources=given)
 
     @cached_property
     def _table(self) -> Table:
@@ -129,10 +134,18 @@ class Project:
         )
         return catalog, found
 
+    def schedule(
+        self, stack: str, catalog: Catalog, found: Expansion, *, rebind: frozenset[ClaimKey] = frozenset()
+    ) -> Schedule:
+        """Every application of a stack with its target, recorded or chosen now."""
+        records = self.records(stack)
+        return workload.schedule(catalog, found, records, project=self.name, stack=stack, rebind=rebind)
+
     def plan(self, stack: str, *, unrecorded_ok: bool = False) -> Plan:
         """The plan of a stack. A binding that is not recorded is refused, or warned about."""
         catalog, found = self.expand(stack)
-        missing = binding.unrecorded(found.bindings(), stack)
+        scheduled = self.schedule(stack, catalog, found)
+        missing = [*binding.unrecorded(found.bindings(), stack), *workload.unrecorded(scheduled.placements, stack)]
         if missing and not unrecorded_ok:
             raise BindingError(*missing)
         warnings = [*catalog.warnings, *missing]
@@ -141,11 +154,20 @@ class Project:
             given_resource(k, d.data, namespaced=scopes.namespaced(k.group_kind), managed=k.group_kind in managed)
             for k, d in catalog.resources.items()
         ]
-        return build_plan(found, project=self.name, stack=stack, table=self.table(), given=given, warnings=warnings)
+        return build_plan(
+            found,
+            project=self.name,
+            stack=stack,
+            table=self.table(),
+            given=given,
+            warnings=warnings,
+            schedule=scheduled,
+            scopes=scopes,
+        )
 
     def scopes(self, catalog: Catalog) -> Scopes:
         """Which kinds are namespaced, as far as the project's files say."""
-        managed = {kind: False for kind in self._managed()}
+        managed = dict.fromkeys(self._managed(), False)
         defined = {d.group_kind: d.namespaced for d in catalog.definitions.values()}
         required = {d.requirement: True for d in catalog.definitions.values() if d.requirement}
         return Scopes({**managed, **scopes_of_crds(d.data for d in catalog.crds), **defined, **required})
@@ -183,7 +205,10 @@ def crds_needed(root: Path, stack: str | None = None) -> list[dict[str, Any]]:
     """The CRDs of what a stack's classes make: those the platform gives, permissive ones for the rest."""
     project = Project(root)
     catalog = project.catalog(stack)
-    made = {(t.api_version, t.kind): None for k in catalog.classes.values() for t in k.templates}
+    templates = [t for k in catalog.classes.values() for t in k.templates if t.group_kind != APPLICATION]
+    given = [d.data for key, d in catalog.resources.items() if key.group_kind in catalog.managed]
+    made = {(t.api_version, t.kind): None for t in templates}
+    made |= {(str(d["apiVersion"]), str(d["kind"])): None for d in given}
     permissive = [crds.permissive_crd(api, kind, namespaced=False, managed=True) for api, kind in made]
     return crds.merge_crds([*permissive, *(d.data for d in catalog.crds)])
 
