@@ -15,6 +15,9 @@ from claimsmith.models.objects import GroupKind
 from claimsmith.plan import GivenResource, target_of_given
 from claimsmith.reference import Target
 
+Credentials = tuple[str, str, str]
+"""Namespace and name of the Secret that holds how to connect to a cluster, and the key; none for the usual keys."""
+
 
 class Deployment:
     """What the components of one run share. One per program; a component used alone makes its own."""
@@ -32,6 +35,7 @@ class Deployment:
         targets: Iterable[Target] = (),
         composites: Mapping[str, tuple[Any, str]] | None = None,
         records: bool = False,
+        credentials: Mapping[str, Credentials] | None = None,
     ) -> None:
         self.project = project
         self.stack = stack
@@ -42,6 +46,12 @@ class Deployment:
         self._composites = composites or {}
         self._impersonating: dict[tuple[str, str], pulumi.ProviderResource] = {}
         self.problems: list[Problem] = []
+        self.credentials = credentials or {}
+        self.connections: dict[tuple[str, str], pulumi.Output[dict[str, str]] | None] = {}
+        """The data of the Secrets that claims of this run have, by namespace and name."""
+        self.workloads: list[Any] = []
+        self.target_providers: dict[str, pulumi.ProviderResource] = {}
+        self.propagated: dict[str, Managed] = {}
         self._planned: dict[GroupKind, list[Target]] = {}
         self._registered: dict[str, Managed] = {}
         for target in targets:

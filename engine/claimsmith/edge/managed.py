@@ -28,7 +28,7 @@ class Managed(pulumi.CustomResource):
         self.template = resource_name.rpartition("/")[2]
         pinned = pulumi.ResourceOptions.merge(pulumi.ResourceOptions(version=PROVIDER_VERSION), opts)
         token = type_token(document) + ("Patch" if patch else "")
-        super().__init__(token, resource_name, {**document, "status": None}, pinned)
+        super().__init__(token, resource_name, {"status": None, **document}, pinned)
 
     @property
     def name(self) -> pulumi.Output[str]:
