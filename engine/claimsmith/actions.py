@@ -181,7 +181,8 @@ def _narrowed(plan: Plan, claim: str | None) -> Plan:
 
 def _claim_key(text: str, project: Project, stack: str) -> ClaimKey:
     catalog = project.catalog(stack)
-    known = {str(k): k for k in (*catalog.claims, *catalog.workloads.applications)}
+    recorded = [r.claim for r in project.records(stack)]
+    known = {str(k): k for k in (*catalog.claims, *catalog.workloads.applications, *recorded)}
     if text not in known:
         close = nearest(text, known)
         fix = f"did you mean {close}?" if close else f"use one of: {', '.join(known) or 'none yet'}"

@@ -14,6 +14,7 @@ import pulumi
 
 from claimsmith import kubeconfig
 from claimsmith.cluster import Cluster, owner_of
+from claimsmith.compose.identity import OWNER
 from claimsmith.edge.deployment import Credentials
 from claimsmith.edge.static import secret_of
 from claimsmith.edge.workloads import copy_document
@@ -104,8 +105,9 @@ def _foreign(plan: Plan, workloads: list[PlannedWorkload], target: Cluster) -> l
     for workload in workloads:
         owner = f"{plan.project}/{plan.stack}/{workload.placement.uid}"
         wanted += [(workload, f"{r.template.at}.metadata.name", r.document, owner) for r in workload.resources]
-        copies = [copy_document(plan.project, plan.stack, s) for s in workload.secrets]
-        wanted += [(workload, "spec", c, f"{plan.project}/{plan.stack}/propagated") for c in copies]
+        cluster = workload.placement.target.cluster
+        copies = [copy_document(plan.project, plan.stack, cluster, s) for s in workload.secrets]
+        wanted += [(workload, "spec", c, c["metadata"]["annotations"][OWNER]) for c in copies]
     with ThreadPoolExecutor(max_workers=8) as pool:
         return [p for p in pool.map(lambda row: _problem(*row, target=target), wanted) if p]
 

@@ -162,10 +162,10 @@ def propagate(
     """The copy of a Secret in a target cluster. It is the stack's: several applications may ask for it."""
     name = f"{cluster.identity}/{secret.namespace}/{secret.name}"
     if name not in deployment.propagated:
-        document = {**copy_document(deployment.project, deployment.stack, secret), **_copied(deployment, secret)}
+        bare = copy_document(deployment.project, deployment.stack, cluster, secret)
         deployment.propagated[name] = Managed(
             name,
-            document,
+            {**bare, **_copied(deployment, secret)},
             pulumi.ResourceOptions(
                 provider=provider_of(deployment, cluster),
                 depends_on=after,
@@ -176,9 +176,13 @@ def propagate(
     return deployment.propagated[name]
 
 
-def copy_document(project: str, stack: str, secret: Propagated) -> dict[str, Any]:
-    """The copy of a Secret without its data."""
-    annotations = {OWNER: f"{project}/{stack}/propagated", FIELD_MANAGER: f"claimsmith-{project}-{stack}"}
+def copy_document(project: str, stack: str, cluster: TargetCluster, secret: Propagated) -> dict[str, Any]:
+    """The copy of a Secret without its data.
+
+    Its owner names the cluster: were one cluster published under two names, the copy of one would not be taken for
+    the other's, and deleted with it.
+    """
+    annotations = {OWNER: f"{project}/{stack}/{cluster.identity}", FIELD_MANAGER: f"claimsmith-{project}-{stack}"}
     metadata = {"name": secret.name, "namespace": secret.namespace, "annotations": annotations}
     return {"apiVersion": "v1", "kind": "Secret", "metadata": metadata}
 

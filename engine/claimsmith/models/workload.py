@@ -140,7 +140,7 @@ class _Choice(Model):
 
 class _ApplicationSpec(_Choice):
     resource_selector: Selector | None = None
-    resource_templates: tuple[_Resource, ...] = Field(strict=False, min_length=1)
+    resource_templates: tuple[_Resource, ...] = Field(strict=False)
 
 
 class _Application(Model):
@@ -206,6 +206,10 @@ def read_application(document: Document) -> Application:
         single = _Resource(metadata=alone.metadata, spec=alone.spec)
         return _application(document, alone.metadata, alone.spec, [(single, "spec.template")])
     raw = parse(_Application, document)
+    if not raw.spec.resource_templates:
+        path = "spec.resourceTemplates"
+        fix = "add a resource template, or remove the application"
+        raise ModelError(Problem("the application has no resources", document.source_of(path), path, fix))
     paths = [f"spec.resourceTemplates[{i}].spec.template" for i in range(len(raw.spec.resource_templates))]
     return _application(document, raw.metadata, raw.spec, list(zip(raw.spec.resource_templates, paths, strict=True)))
 
