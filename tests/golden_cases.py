@@ -12,13 +12,13 @@ from pathlib import Path
 
 import pytest
 
-from claimsmith import actions, binding, generate, render
+from claimsmith import actions, generate, render
 from claimsmith.catalog import Catalog, read_catalog
 from claimsmith.documents import Document, read_documents
 from claimsmith.errors import BindingError
 from claimsmith.plan import Plan, build_plan
 from claimsmith.reference import Table
-from tests.samples import table
+from tests.samples import expanded, table
 
 FOLDER = Path(__file__).parent / "golden"
 
@@ -44,10 +44,10 @@ class Case:
 
     def plan(self) -> Plan:
         """The plan of claims that were never bound before; one that cannot be bound is an error here."""
-        bound, unbound = binding.bind(self.catalog, [], project="golden", stack="dev")
-        if unbound:
-            raise BindingError(*(u.problem for u in unbound))
-        return build_plan(bound, project="golden", stack="dev", table=self.table)
+        found = expanded(self.catalog, project="golden")
+        if found.unbound:
+            raise BindingError(*(u.problem for u in found.unbound))
+        return build_plan(found, project="golden", stack="dev", table=self.table)
 
     def rendered(self) -> str:
         return render.render(self.plan())

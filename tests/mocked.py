@@ -11,8 +11,8 @@ from pulumi.runtime import mocks, rpc
 
 from claimsmith.cluster import Cluster
 from claimsmith.edge.deployment import Deployment
-from claimsmith.plan import Plan
-from claimsmith.reference import Target
+from claimsmith.plan import Plan, target_of, target_of_given
+from tests import samples
 
 
 @dataclass(frozen=True)
@@ -72,16 +72,23 @@ class NoCluster(Cluster):
         return {f"key-of-{namespace}-{name}": "dmFsdWU="}
 
 
-def registered(plan: Plan, build: Callable[[], Any]) -> list[Registered]:
+def registered(
+    plan: Plan, build: Callable[[], Any], composites: dict[str, tuple[Any, dict[str, Any]]] | None = None
+) -> list[Registered]:
     """What is registered while `build` runs as the program of the plan's stack."""
     recorder = Recorder()
     mocks.set_mocks(recorder, project=plan.project, stack=plan.stack, preview=False, monitor=Monitor(recorder))
-    targets = [
-        Target(c.address, c.template.group_kind, c.document["metadata"]["labels"], p.identity.uid, c.name)
-        for p in plan.claims
-        for c in p.children
-    ]
-    Deployment.begin(Deployment(project=plan.project, stack=plan.stack, cluster=NoCluster(), targets=targets))
+    targets = [target_of(child, claim.identity) for claim in plan.walk() for child in claim.children]
+    targets += [target_of_given(resource) for resource in plan.resources]
+    deployment = Deployment(
+        project=plan.project,
+        stack=plan.stack,
+        cluster=NoCluster(),
+        targets=targets,
+        composites=composites,
+        table=samples.table(),
+    )
+    Deployment.begin(deployment)
     try:
         pulumi.runtime.test(build)()
     finally:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -11,11 +12,14 @@ import yaml
 from claimsmith import binding
 from claimsmith.catalog import Catalog, read_catalog
 from claimsmith.documents import Document, read_documents
+from claimsmith.expand import Expansion, expand
 from claimsmith.models.claim import Claim
 from claimsmith.models.klass import Class
+from claimsmith.models.objects import ClaimKey
 from claimsmith.models.reference_table import read_table
 from claimsmith.plan import Plan, build_plan
 from claimsmith.reference import Table
+from claimsmith.scope import Scopes
 
 INFRASTRUCTURE = "infrastructure.crossplane.io/v1alpha1"
 CLAIM_API = "database.example.org/v1alpha1"
@@ -87,8 +91,20 @@ def table(*more: Document) -> Table:
 
 def planned(classes: list[dict[str, Any]], claims: list[dict[str, Any]], **options: Any) -> Plan:
     """The plan of classes and claims that were never bound before."""
-    bound, unbound = binding.bind(catalog_of(classes, claims), [], project="shop", stack="dev")
-    return build_plan(bound, **{"project": "shop", "stack": "dev", "table": table(), "unbound": unbound, **options})
+    found = expanded(catalog_of(classes, claims))
+    return build_plan(found, **{"project": "shop", "stack": "dev", "table": table(), **options})
+
+
+def expanded(
+    catalog: Catalog,
+    records: Sequence[binding.Record] = (),
+    *,
+    project: str = "shop",
+    stack: str = "dev",
+    rebind: Iterable[ClaimKey] = (),
+) -> Expansion:
+    """The catalog's claims, bound and composed; of scopes, only what Kubernetes itself says is known."""
+    return expand(catalog, records, project=project, stack=stack, scopes=Scopes({}), rebind=frozenset(rebind))
 
 
 def write_files(root: Path, files: dict[str, str | bytes]) -> Path:

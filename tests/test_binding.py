@@ -9,7 +9,7 @@ from claimsmith import binding, bindings_file
 from claimsmith.binding import Choice, Record, Unbound
 from claimsmith.errors import BindingError, EngineError
 from claimsmith.models.objects import ClaimKey
-from tests.samples import BUCKET, catalog_of, claim_data, class_data, class_ref, one_claim
+from tests.samples import BUCKET, catalog_of, claim_data, class_data, class_ref, expanded, one_claim
 
 KEY = ClaimKey.parse("Database.database.example.org/default/sql")
 DEFAULT = {binding.IS_DEFAULT: "true"}
@@ -23,7 +23,8 @@ def bound(
     classes: list[dict[str, Any]], records: list[Record] | None = None, rebind: set[ClaimKey] | None = None, **spec
 ):
     catalog = catalog_of(classes, [claim_data("sql", **spec)])
-    return binding.bind(catalog, records or [], project="shop", stack="dev", rebind=frozenset(rebind or ()))
+    found = expanded(catalog, records or [], rebind=rebind or ())
+    return found.bindings(), list(found.unbound)
 
 
 def weighing(name: str, weight: str, **labels: str) -> dict[str, Any]:
@@ -233,7 +234,7 @@ def test_records_that_do_not_hold(classes: list, spec: dict[str, Any], rebind: s
 def test_a_record_without_its_claim_is_dropped() -> None:
     before = recorded([weighing("a", "1")])
     catalog = catalog_of([weighing("a", "1")], [])
-    assert binding.bind(catalog, before, project="shop", stack="dev") == ([], [])
+    assert expanded(catalog, before).bindings() == []
 
 
 def test_one_claim_that_does_not_hold_hides_no_other() -> None:
@@ -241,7 +242,7 @@ def test_one_claim_that_does_not_hold_hides_no_other() -> None:
     both = [before[0], replace(before[0], claim=replace(KEY, name="two"))]
     catalog = catalog_of([], [claim_data("sql"), claim_data("two")])
     with pytest.raises(BindingError) as caught:
-        binding.bind(catalog, both, project="shop", stack="dev")
+        expanded(catalog, both)
     assert len(caught.value.problems) == 2
 
 
@@ -274,7 +275,7 @@ def test_uid(claim: ClaimKey, project: str, stack: str) -> None:
 
 def test_records_are_written_in_order_and_read_back() -> None:
     catalog = catalog_of([weighing("a", "1"), weighing("b", "2")], [claim_data(n) for n in ("z", "a", "m")])
-    bindings, _ = binding.bind(catalog, [], project="shop", stack="dev")
+    bindings = expanded(catalog).bindings()
     records = binding.to_records(bindings, [])
     text = bindings_file.write(records, stack="dev")
     read = bindings_file.read(text, file="bindings.yaml")
@@ -299,7 +300,7 @@ ROW = f"- claim: {KEY}\n  uid: u\n  class: K.g/a\n  reason: r\n  digest: sha256:
         pytest.param(HEAD + ROW[:-20] + "\n", 8, id="digest-cut-short"),
         pytest.param(HEAD + ROW.replace("sha256", "md5"), 8, id="other-digest"),
         pytest.param(HEAD + ROW.replace("K.g/a", "a"), 6, id="class-without-kind"),
-        pytest.param(HEAD + ROW.replace("/sql", ""), 4, id="claim-without-name"),
+        pytest.param(HEAD + ROW.replace("/default/sql", ""), 4, id="claim-without-name"),
         pytest.param(HEAD + ROW + "  extra: 1\n", 9, id="unknown-field"),
         pytest.param(HEAD + "- claim: 'half", 4, id="half-written"),
         pytest.param(HEAD.replace("v1alpha1", "v9") + ROW, 1, id="other-version"),
@@ -312,4 +313,14 @@ def test_broken_files_are_refused_with_their_line(text: str, line: int) -> None:
         bindings_file.read(text, file="bindings.yaml")
     problem = caught.value.problems[0]
     assert (problem.where.file, problem.where.line) == ("bindings.yaml", line)
+    assert problem.fix
+
+
+def test_a_claim_removed_together_with_a_change_of_its_class_is_refused() -> None:
+    before = recorded([class_data()], classRef=class_ref("plain"))
+    changed = class_data("plain", {"base": {**BUCKET, "spec": {"reclaimPolicy": "Retain"}}})
+    with pytest.raises(BindingError) as caught:
+        expanded(catalog_of([changed]), before)
+    [problem] = caught.value.problems
+    assert "was removed" in problem.what
     assert problem.fix

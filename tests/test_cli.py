@@ -86,7 +86,6 @@ def test_usage_errors(words: tuple[str, ...]) -> None:
     assert run(*words).exit_code == 2
 
 
-@pytest.mark.xfail(reason="--version alone is refused: it has no eager callback, so a command is missed first")
 def test_version() -> None:
     result = run("--version")
     assert (result.exit_code, result.stdout) == (0, f"claimsmith {__version__}\n")

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from claimsmith import connection
-from claimsmith.connection import Connection, SecretPlace
+from claimsmith.connection import SecretPlace
 from claimsmith.errors import ConnectionError_
 
 A, B = SecretPlace("a", "Server", "system", "one"), SecretPlace("b", "Cache", "system", "two")
@@ -49,23 +49,11 @@ def test_half_a_place_is_refused(reference: dict[str, Any], missing: str) -> Non
 
 
 @pytest.mark.parametrize(
-    ("name", "want"),
-    [
-        pytest.param("sql", Connection("default", "sql", (A, B)), id="asked-for"),
-        pytest.param(None, None, id="not-asked-for"),
-    ],
-)
-def test_gather(name: str | None, want: Connection | None) -> None:
-    assert connection.gather(name, "default", [A, B]) == want
-
-
-@pytest.mark.parametrize(
     ("parts", "want"),
     [
         pytest.param([], {}, id="nothing"),
         pytest.param([(A, {"z": "1", "a": "2"})], {"a": "2", "z": "1"}, id="sorted"),
         pytest.param([(A, {"x": "1"}), (B, {"y": "2"})], {"x": "1", "y": "2"}, id="union"),
-        pytest.param([(A, {"x": "1"}), (B, {"x": "1"})], {"x": "1"}, id="the-same-twice"),
     ],
 )
 def test_unite(parts: list[tuple[SecretPlace, dict[str, str]]], want: dict[str, str]) -> None:

@@ -202,7 +202,6 @@ def test_labels_of_a_selector_may_come_from_the_claim() -> None:
     assert "    first,\n" in text
 
 
-@pytest.mark.xfail(reason="the generator drops the selector wherever a patch may set the field, absent or not")
 def test_a_selector_stays_in_force_where_an_optional_patch_sets_nothing() -> None:
     network = {"apiVersion": "compute.gcp.crossplane.io/v1beta1", "kind": "Network"}
     subnet = {**network, "kind": "Subnetwork", "spec": {"networkSelector": {"matchComposite": True}}}

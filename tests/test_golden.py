@@ -118,10 +118,6 @@ def test_components_pass_mypy_strict(root: Path, tmp_path: Path) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-TEXT_ANNOTATIONS = "edge/component.py's annotations are text (from __future__), which the analyzer does not read"
-
-
-@pytest.mark.xfail(reason=TEXT_ANNOTATIONS, raises=TypeError)
 @pytest.mark.parametrize("case", each(GOOD))
 def test_components_are_accepted_by_pulumis_analyzer(case: Case) -> None:
     module = load(case)
@@ -131,7 +127,8 @@ def test_components_are_accepted_by_pulumis_analyzer(case: Case) -> None:
 
 
 ALLOWED_IMPORTS = {"typing", "pulumi", "claimsmith.edge"}
-METHODS = {"self.child", "self.publish_connection", "self.finish", "self.select", "super", "spec.get", "args.get"}
+METHODS = {f"self.{m}" for m in ("child", "composite", "templated", "publish_connection", "finish", "select")}
+METHODS |= {"super", "spec.get", "args.get"}
 
 
 def calls(tree: ast.AST) -> set[str]:

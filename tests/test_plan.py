@@ -7,9 +7,20 @@ import pytest
 from claimsmith import binding
 from claimsmith.compose.identity import OWNER
 from claimsmith.errors import EngineError
-from claimsmith.plan import Plan, build_plan
+from claimsmith.plan import Plan, build_plan, secret_document
 from claimsmith.values import Ref, refs
-from tests.samples import BUCKET, catalog_of, claim_data, class_data, class_ref, documents_of, patch, planned, table
+from tests.samples import (
+    BUCKET,
+    catalog_of,
+    claim_data,
+    class_data,
+    class_ref,
+    documents_of,
+    expanded,
+    patch,
+    planned,
+    table,
+)
 
 GROUP = {"apiVersion": "azure.crossplane.io/v1alpha3", "kind": "ResourceGroup", "spec": {"location": "West US"}}
 SERVER = {
@@ -59,7 +70,7 @@ def test_the_secret_of_a_claim() -> None:
     [claim] = plan(
         {"base": SERVER}, {"base": GROUP}, claims=[claim_data(writeConnectionSecretToRef={"name": "s"})]
     ).claims
-    secret = claim.secret_document()
+    secret = secret_document(claim.identity, claim.connection)
     assert (secret["metadata"]["namespace"], secret["metadata"]["name"]) == ("default", "s")
     assert secret["metadata"]["annotations"][OWNER] == f"shop/dev/{claim.binding.uid}"
     assert "data" not in secret
@@ -68,7 +79,7 @@ def test_the_secret_of_a_claim() -> None:
 
 def test_a_claim_that_asks_for_no_secret() -> None:
     [claim] = plan({"base": GROUP}).claims
-    assert (claim.connection, claim.secret_document()) == (None, None)
+    assert (claim.connection, claim.connections) == (None, ())
 
 
 def test_an_unbound_claim_stands_beside_the_others() -> None:
@@ -88,8 +99,8 @@ def test_a_class_is_not_changed_by_planning() -> None:
     [klass] = catalog.classes.values()
     before = klass.digest()
     both = catalog_of([], [claim_data("a", x=1), claim_data("b")]).claims
-    bound, _ = binding.bind(type(catalog)(catalog.classes, both), [], project="p", stack="s")
-    made = build_plan(bound, project="p", stack="s", table=table())
+    found = expanded(type(catalog)(catalog.classes, both), project="p", stack="s")
+    made = build_plan(found, project="p", stack="s", table=table())
     assert klass.digest() == before
     assert ["deep" in c.children[0].document["spec"] for c in made.claims] == [True, False]
 

@@ -11,7 +11,7 @@ from claimsmith.reference import Selection, Target
 from tests.samples import documents_of, table
 
 NETWORK, POOL = GroupKind("net", "Network"), GroupKind("net", "Pool")
-TABLE = {POOL: {"network": NETWORK, "owner": POOL}}
+TABLE = {POOL: {"network": (NETWORK,), "owner": (POOL,)}}
 
 
 def pool(**fields: Any) -> dict[str, Any]:
@@ -19,7 +19,7 @@ def pool(**fields: Any) -> dict[str, Any]:
 
 
 def replaced(**fields: Any) -> dict[str, Any]:
-    return reference.replace_selectors(pool(**fields), TABLE, lambda s: f"<{s}>")["spec"]
+    return reference.replace_selectors(pool(**fields), TABLE, lambda s: {"name": f"<{s}>"})["spec"]
 
 
 SAME, ANY = "<Network.net of the same parent>", "<Network.net>"
@@ -112,7 +112,7 @@ def target(address: str, parent: str = "one", kind: GroupKind = NETWORK, **label
 
 
 def picked(*candidates: Target, same_parent: bool = True, **labels: str) -> str:
-    selection = Selection(("spec", "networkSelector"), "network", NETWORK, same_parent, labels)
+    selection = Selection(("spec", "networkSelector"), "network", (NETWORK,), same_parent, labels)
     return reference.pick(selection, own=OWN, candidates=candidates).address
 
 
@@ -197,5 +197,5 @@ def test_a_long_chain_is_ordered() -> None:
 def test_a_project_extends_the_built_in_table() -> None:
     own = documents_of({"references": {"NodePool.container.gcp.crossplane.io": {"zone": "Zone.example.org"}}})
     fields = table(*own)[GroupKind("container.gcp.crossplane.io", "NodePool")]
-    assert fields["zone"] == GroupKind("example.org", "Zone")
-    assert fields["cluster"] == GroupKind("container.gcp.crossplane.io", "GKECluster")
+    assert fields["zone"] == (GroupKind("example.org", "Zone"),)
+    assert fields["cluster"] == (GroupKind("container.gcp.crossplane.io", "GKECluster"),)

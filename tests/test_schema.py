@@ -468,6 +468,13 @@ BAD_SCHEMAS = [
         id="list-type",
     ),
 ]
+BAD_SCHEMAS += [
+    pytest.param({**KEYED, "x-kubernetes-list-map-keys": []}, "", id="list-without-keys"),
+    pytest.param(
+        {**KEYED, "items": obj(k=TEXT)}, ".x-kubernetes-list-map-keys", id="list-with-a-key-that-may-be-missing"
+    ),
+    pytest.param({**NUMBER, "multipleOf": 0, "default": 1}, ".multipleOf", id="multiple-of-nothing"),
+]
 OUR_OWN = [pytest.param(obj("b", a=TEXT), ".required", id="required-but-unknown")]
 """Schemas that an API server takes, although nothing can fulfil them."""
 

@@ -153,6 +153,21 @@ def unrecorded(bindings: Iterable[Binding], stack: str) -> list[Problem]:
     ]
 
 
+def changed_and_gone(catalog: Catalog, gone: Iterable[Record]) -> list[Problem]:
+    """A claim that was removed in the same change as its class: whether its resources are kept would be anyone's guess.
+
+    The engine keeps or deletes by the policy that it was last told, not by the one that is written now.
+    """
+    problems = []
+    for record in gone:
+        klass = catalog.classes.get((record.klass, record.claim.group_kind))
+        if klass and klass.digest() != record.digest:
+            what = f"{record.claim} was removed, and {record.klass} changed with it"
+            fix = "deploy the changed class first (rebind the claim), then remove the claim"
+            problems.append(Problem(what, record.where, "class", fix))
+    return problems
+
+
 def derive_uid(claim: ClaimKey, *, project: str, stack: str) -> str:
     """A claim's uid at its first binding: the same on every machine."""
     return str(uuid.uuid5(_NAMESPACE, f"{project}/{stack}/{claim}"))
@@ -173,7 +188,7 @@ def _by_name(claim: Claim, key: ClassKey, catalog: Catalog, reason: str, *, path
         return _unbound(claim, path, f"there is no class {key}", fix, mistake=True)
     if klass is None:
         what = f"{key} serves {', '.join(str(c.serves) for c in named)}, not {claim.key.group_kind}"
-        return _unbound(claim, path, what, _offer(serving), mistake=True)
+        return _unbound(claim, path.removesuffix(".name"), what, _offer(serving), mistake=True)
     return Choice(klass, reason, (key,))
 
 

@@ -105,6 +105,7 @@ def read_catalog(
     claims, resources, workloads = take(claims, resources, problems, warnings)
     sorted_out = _sorted_out(platform, table, problems)
     definitions = _definitions(sorted_out, problems)
+    warnings += [w for d in definitions.values() for w in d.warnings]
     classes: dict[tuple[ClassKey, GroupKind], Class] = {}
     known = {*managed, *(_crd_kind(d) for d in sorted_out["crd"] if is_managed(d.data))}
     for klass in _classes(sorted_out, definitions, table, problems, warnings):
@@ -304,28 +305,14 @@ def _read_claim(document: Document, definitions: Mapping[GroupKind, Definition])
     found = _defined(definitions, kind)
     if found:
         return instance.read(document, found[0], requirement=found[1])
-    _refuse_near_miss(document, kind, definitions)
+    slip = definition.stranger(list(definitions.values()), document)
+    if slip:
+        raise ModelError(slip)
     return claim_model.read(document)
 
 
-def _refuse_near_miss(document: Document, kind: GroupKind, definitions: Mapping[GroupKind, Definition]) -> None:
-    """A defined kind under another group is a slip, not a claim of its own."""
-    for known in definitions.values():
-        for candidate in (known.group_kind, known.requirement):
-            looks_defined = known.injected in (document.data.get("spec") or {})
-            if candidate and candidate.kind == kind.kind and looks_defined:
-                what = f"{kind} is not defined, but {candidate} is"
-                fix = f"write apiVersion: {known.api_version}"
-                raise ModelError(Problem(what, document.source_of("apiVersion"), "apiVersion", fix))
-
-
 def _defined(definitions: Mapping[GroupKind, Definition], kind: GroupKind) -> tuple[Definition, bool] | None:
-    if kind in definitions:
-        return definitions[kind], False
-    for found in definitions.values():
-        if found.requirement == kind:
-            return found, True
-    return None
+    return definition.find(list(definitions.values()), kind)
 
 
 def _resource_key(document: Document, managed: Collection[GroupKind]) -> ObjectKey:

@@ -102,7 +102,7 @@ def without_webhook(crd: Crd) -> Crd:
 
 def is_managed(crd: Crd) -> bool:
     """Whether a definition says that its instances stand for things outside the cluster."""
-    return MANAGED in crd["spec"]["names"].get("categories", ())
+    return MANAGED in ((crd.get("spec") or {}).get("names") or {}).get("categories", ())
 
 
 def is_permissive(crd: Crd) -> bool:

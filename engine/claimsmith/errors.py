@@ -140,11 +140,13 @@ class Collector:
         self.problems.append(problem)
 
     @contextmanager
-    def catch(self) -> Iterator[None]:
-        """Keep the problems of any EngineError raised inside, and go on."""
+    def catch(self, but: type[EngineError] | None = None) -> Iterator[None]:
+        """Keep the problems of any EngineError raised inside, and go on; `but` lets one kind of them pass."""
         try:
             yield
         except EngineError as error:
+            if but and isinstance(error, but):
+                raise
             self.problems.extend(error.problems)
 
     def raise_as(self, kind: type[EngineError]) -> None:

@@ -10,21 +10,23 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from claimsmith import fieldpath
-from claimsmith.binding import Binding, Record, Unbound, bind_one
+from claimsmith import fieldpath, templating
+from claimsmith.binding import Binding, Record, Unbound, bind_one, changed_and_gone
 from claimsmith.catalog import Catalog
 from claimsmith.compose import patches
-from claimsmith.compose.identity import EXTERNAL_NAME, Identity, dress
+from claimsmith.compose.identity import EXTERNAL_NAME, PROTECT, Identity, dress
 from claimsmith.compose.options import Options, options_of
 from claimsmith.documents import Document
-from claimsmith.errors import BindingError, Collector, ComposeError, EngineError, Problem, at
+from claimsmith.errors import BindingError, Collector, ComposeError, EngineError, Problem, Source, at
 from claimsmith.models.claim import Claim
-from claimsmith.models.klass import Side, Template
+from claimsmith.models.klass import Opaque, Parent, Side, Template
 from claimsmith.models.objects import ClaimKey, GroupKind
+from claimsmith.models.template import cleaned
 from claimsmith.models.workload import APPLICATION, Application, read_application
 from claimsmith.scope import Scopes
 from claimsmith.values import copied, walk
 
+PROTECT_VALUE = "true"
 _INT64 = range(-(2**63), 2**63)
 
 
@@ -92,8 +94,11 @@ def expand(
     rebind: frozenset[ClaimKey] = frozenset(),
 ) -> Expansion:
     """Every claim of the catalog as a draft; every problem of every claim is told at once."""
+    records = list(records)
     expander = _Expander(catalog, {r.claim: r for r in records}, project, stack, scopes, rebind)
     drafts = [d for claim in catalog.claims.values() if (d := expander.draft(claim, ()))]
+    known = {d.binding.claim.key for root in drafts for d in root.walk()} | set(catalog.claims)
+    expander.bind_problems.problems += changed_and_gone(catalog, [r for r in records if r.claim not in known])
     expander.bind_problems.raise_as(BindingError)
     expander.problems.raise_as(ComposeError)
     return Expansion(tuple(drafts), tuple(expander.unbound))
@@ -116,6 +121,8 @@ def identity_of(binding: Binding, *, project: str, stack: str) -> Identity:
         parent=klass.parent,
         namespaced=klass.namespaced,
         secret_namespace=klass.secret_namespace,
+        reclaim_policy=claim.reclaim_policy if klass.parent is Parent.instance and not klass.namespaced else None,
+        protect=PROTECT_VALUE in (annotations.get(PROTECT), klass.annotations.get(PROTECT)),
     )
 
 
@@ -152,7 +159,13 @@ class _Expander:
                 self.unbound.append(found)
                 return None
             with self.problems.catch():
-                return self._composed(found, above)
+                try:
+                    return self._composed(found, above)
+                except templating.TemplateError as error:
+                    # A bad template fails its claim only, unless the claim has resources already: they must not go.
+                    if record:
+                        raise
+                    self.unbound += [Unbound(claim, problem, mistake=True) for problem in error.problems]
         return None
 
     def _composed(self, binding: Binding, above: tuple[Claim, ...]) -> Draft:
@@ -161,13 +174,14 @@ class _Expander:
         claim = claim_data(binding)
         problems = Collector()
         for template in binding.klass.templates:
-            with problems.catch():
-                document, outcomes = _patched(template, claim, binding)
+            with problems.catch(but=templating.TemplateError):
+                document, outcomes = _made(template, claim, binding)
                 _refuse_huge(document, outcomes, template, binding)
                 dressed = dress(document, template.name, identity, class_ref=template.class_ref)
                 with at(_place(template, binding), prefix=f"{binding.claim.key}, child {template.name!r}: "):
                     self.scopes.check(template.group_kind, namespaced=binding.klass.namespaced)
-                    options = options_of(dressed, managed=template.managed and not template.composite)
+                    managed = template.managed and not template.composite
+                    options = options_of(dressed, managed=managed, identity=identity)
                 if template.group_kind == APPLICATION:
                     draft.applications.append(_application(template, dressed, binding))
                 elif template.composite:
@@ -203,6 +217,28 @@ def _application(template: Template, document: dict[str, Any], binding: Binding)
             fix = "compose it in an application: a kind that an ApplicationDefinition defines"
             raise ComposeError(Problem(f"{APPLICATION} lives in a namespace, and its parent does not", fix=fix))
         return read_application(Document(document, where.file, where.line))
+
+
+def _made(template: Template, claim: dict[str, Any], binding: Binding) -> tuple[dict[str, Any], list[patches.Outcome]]:
+    """The document of a template: its base with its patches, or what its text becomes."""
+    if template.opaque is None:
+        return _patched(template, claim, binding)
+    where = _place(template, binding)
+    with at(where, prefix=f"{binding.claim.key}, child {template.name!r}: "):
+        document = templated(template.opaque, template.base, claim, where)
+    return document, []
+
+
+def templated(
+    opaque: Opaque, base: Mapping[str, Any], claim: Mapping[str, Any], where: Source | None = None
+) -> dict[str, Any]:
+    """The document that a template's text becomes for a claim: of the kind that it says."""
+    document = templating.render_document(opaque.engine, opaque.text, claim)
+    head = {key: document[key] for key in ("apiVersion", "kind")}
+    if head != {key: base[key] for key in ("apiVersion", "kind")}:
+        what = f"the template made {head['apiVersion']} {head['kind']}, not {base['apiVersion']} {base['kind']}"
+        raise ComposeError(Problem(what, where, fix="let it begin with the apiVersion and kind that it makes"))
+    return cleaned(document, Document(document, where.file if where else ""), "", [])
 
 
 def _patched(

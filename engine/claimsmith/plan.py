@@ -18,7 +18,7 @@ from claimsmith.connection import Connection, SecretPlace
 from claimsmith.errors import Collector, ComposeError, EngineError, Problem, at
 from claimsmith.expand import Child, Draft, Expansion
 from claimsmith.models.klass import Parent
-from claimsmith.models.objects import GroupKind, ObjectKey
+from claimsmith.models.objects import ClassKey, GroupKind, ObjectKey
 from claimsmith.reference import Selection, Table, Target
 from claimsmith.scope import Scopes
 from claimsmith.targets import Published
@@ -126,16 +126,32 @@ def build_plan(
     by_address = {c.address: c for c in claims}
     order = reference.ordered(list(by_address), needs)
     claims_in_order = tuple(by_address[a] for a in order)
+    resources = tuple(_claimed(resource, claims_in_order) for resource in given)
     scheduled = schedule or Schedule()
     workloads = plan_workloads(scheduled, made=_secrets_made(claims_in_order, given), scopes=scopes or Scopes({}))
     said = (*warnings, *(w for d in drafts for w in _contrary(d)), *scheduled.unscheduled)
-    return Plan(project, stack, claims_in_order, tuple(given), expansion.unbound, said, workloads, scheduled.targets)
+    return Plan(project, stack, claims_in_order, resources, expansion.unbound, said, workloads, scheduled.targets)
 
 
 def _secrets_made(claims: Sequence[PlannedClaim], given: Sequence[GivenResource]) -> dict[tuple[str, str], str]:
     """Which claim or given resource of the plan makes a Secret, by namespace and name."""
     named = {(g.key.namespace, g.key.name): g.address for g in given if g.key.group_kind == GroupKind("", "Secret")}
     return named | {(s.namespace, s.name): c.address for root in claims for c in root.walk() for s in c.connections}
+
+
+def hold(identity: Identity) -> dict[str, Any]:
+    """The `claimRef` of a resource that a claim holds without having made it."""
+    return {**identity.claim_reference(), "uid": identity.uid}
+
+
+def _claimed(resource: GivenResource, claims: Sequence[PlannedClaim]) -> GivenResource:
+    """A given resource with the reference to the claim that names it, if one does."""
+    key = ClassKey(resource.key.group_kind, resource.key.name)
+    holder = next((c for c in claims if c.binding.klass.static and c.binding.klass.key == key), None)
+    if holder is None:
+        return resource
+    spec = {**(resource.document.get("spec") or {}), "claimRef": hold(holder.identity)}
+    return replace(resource, document={**resource.document, "spec": spec})
 
 
 def connections_of(
@@ -191,8 +207,10 @@ def given_resource(key: ObjectKey, data: Mapping[str, Any], *, namespaced: bool 
         key = ObjectKey(key.group_kind, "default", key.name)
     document = {**data, "metadata": metadata}
     options = options_of(document, managed=managed)
-    stated = (data.get("spec") or {}).get("reclaimPolicy") if managed else "Delete"
-    return GivenResource(key, document, replace(options, retain=options.retain or stated is None))
+    # Deleting a definition would delete all its instances, whoever made them.
+    definition = data.get("kind") == "CustomResourceDefinition"
+    open_ = managed and "reclaimPolicy" not in (data.get("spec") or {})
+    return GivenResource(key, document, replace(options, retain=options.retain or open_ or definition))
 
 
 def target_of_given(resource: GivenResource) -> Target:
@@ -248,14 +266,14 @@ def _nested_place(inner: PlannedClaim, outer: Draft) -> SecretPlace | None:
 def _referenced(child: Child, draft: Draft, targets: Mapping[GroupKind, Sequence[Target]], table: Table) -> Child:
     own = target_of(child, draft.identity)
 
-    def name_of(selection: Selection) -> Ref:
+    def ref_of(selection: Selection) -> dict[str, Ref]:
         picked = reference.pick(
             selection, own=own, candidates=[t for kind in selection.targets for t in targets.get(kind, ())]
         )
-        return Ref(picked.address, ("metadata", "name"), known=picked.name)
+        return {"name": Ref(picked.address, ("metadata", "name"), known=picked.name)}
 
     try:
-        return replace(child, document=reference.replace_selectors(child.document, table, name_of))
+        return replace(child, document=reference.replace_selectors(child.document, table, ref_of))
     except EngineError as error:
         document = child.template.document or draft.binding.klass.document
         prefix = f"{draft.binding.claim.key}, child {child.template.name!r}: "

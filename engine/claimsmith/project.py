@@ -84,8 +84,8 @@ class Project:
         """The platform's classes, with the claims of a stack where one is named."""
         platform = load(self._platform_files(), root=self.root)
         claims = load([self.root / "stacks" / stack / "claims"], root=self.root) if stack else []
-        folder = self.root / "stacks" / (stack or "") / "resources"
-        given = load([folder], root=self.root) if stack and folder.is_dir() else []
+        folder = self.root / "stacks" / stack / "resources" if stack else None
+        given = load([folder], root=self.root) if folder and folder.is_dir() else []
         return read_catalog(platform, claims, bindable=self.bindable(), managed=self._managed(), resources=given)
 
     @cached_property

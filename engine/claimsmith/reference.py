@@ -12,7 +12,7 @@ import hashlib
 import heapq
 import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from claimsmith import fieldpath
@@ -57,6 +57,10 @@ class Selection:
     labels: Mapping[str, str] = field(default_factory=dict)
     class_name: str = ""
     """The class that the target was made by, where the selector says so."""
+    ref: Any = None
+    """The reference that wins over the selector, if it turns out to be there."""
+    unless: Any = None
+    """The value that wins over both, if it turns out to be there."""
 
     @property
     def ref_path(self) -> fieldpath.Path:
@@ -71,11 +75,16 @@ class Selection:
         return " ".join(parts)
 
 
-def selections(document: Mapping[str, Any], table: Table) -> list[Selection]:
-    """The selectors of a child that are in force, in file order."""
+def selections(
+    document: Mapping[str, Any], table: Table, maybe: Callable[[Any], bool] = lambda _: False
+) -> list[Selection]:
+    """The selectors of a child that are in force, in file order.
+
+    `maybe` tells of a value that it may turn out not to be there: then the selector counts as far as it does.
+    """
     group_kind = GroupKind.of(dict(document))
     found: list[Selection] = []
-    _find(document.get("spec"), ("spec",), group_kind, table, found)
+    _find(document.get("spec"), ("spec",), group_kind, table, found, maybe)
     return found
 
 
@@ -99,13 +108,21 @@ def pick(selection: Selection, *, own: Target, candidates: Iterable[Target]) -> 
     return min(fitting, key=lambda t: _stable(own.address, t.address))
 
 
-def replace_selectors(document: Mapping[str, Any], table: Table, name_of: Callable[[Selection], Any]) -> dict[str, Any]:
-    """The document with `xxxRef` in the place of each `xxxSelector` that is in force, and none of the others."""
+def replace_selectors(
+    document: Mapping[str, Any],
+    table: Table,
+    ref_of: Callable[[Selection], Any],
+    maybe: Callable[[Any], bool] = lambda _: False,
+) -> dict[str, Any]:
+    """The document with `xxxRef` in the place of each `xxxSelector` that is in force, and none of the others.
+
+    `ref_of` gives what `xxxRef` is to say.
+    """
     if "spec" not in document:
         return dict(document)
-    chosen = {s.path: s for s in selections(document, table)}
+    chosen = {s.path: s for s in selections(document, table, maybe)}
     return dict(document) | {
-        "spec": _replaced(document.get("spec"), ("spec",), chosen, name_of, _fields(document, table))
+        "spec": _replaced(document.get("spec"), ("spec",), chosen, ref_of, _fields(document, table))
     }
 
 
@@ -148,20 +165,28 @@ def _circle(items: Sequence[str], needs: Mapping[str, Sequence[tuple[str, str]]]
     raise AssertionError("items that cannot be ordered hold a circle")
 
 
-def _find(value: Any, path: fieldpath.Path, owner: GroupKind, table: Table, found: list[Selection]) -> None:
+def _find(
+    value: Any,
+    path: fieldpath.Path,
+    owner: GroupKind,
+    table: Table,
+    found: list[Selection],
+    maybe: Callable[[Any], bool],
+) -> None:
     if isinstance(value, list):
         for index, item in enumerate(value):
-            _find(item, (*path, index), owner, table, found)
+            _find(item, (*path, index), owner, table, found, maybe)
     if not isinstance(value, dict):
         return
     for key, item in value.items():
         here = (*path, key)
         if _is_selector(key, item, table.get(owner, {})):
             name = key.removesuffix(_SUFFIX)
-            if f"{name}Ref" not in value and value.get(name) is None:
-                found.append(_selection(here, name, item, owner, table))
+            ref, own = value.get(f"{name}Ref"), value.get(name)
+            if (f"{name}Ref" not in value or maybe(ref)) and (own is None or maybe(own)):
+                found.append(replace(_selection(here, name, item, owner, table), unless=own, ref=ref))
         else:
-            _find(item, here, owner, table, found)
+            _find(item, here, owner, table, found, maybe)
 
 
 def _is_selector(key: str, value: Any, fields: Mapping[str, tuple[GroupKind, ...]]) -> bool:
@@ -196,20 +221,22 @@ def _replaced(
     value: Any,
     path: fieldpath.Path,
     chosen: Mapping[fieldpath.Path, Selection],
-    name_of: Callable[[Selection], Any],
+    ref_of: Callable[[Selection], Any],
     fields: Mapping[str, tuple[GroupKind, ...]],
 ) -> Any:
     if isinstance(value, list):
-        return [_replaced(item, (*path, i), chosen, name_of, fields) for i, item in enumerate(value)]
+        return [_replaced(item, (*path, i), chosen, ref_of, fields) for i, item in enumerate(value)]
     if not isinstance(value, dict):
         return value
     result: dict[str, Any] = {}
     for key, item in value.items():
         here = (*path, key)
         if selection := chosen.get(here):
-            result[f"{selection.name}Ref"] = {"name": name_of(selection)}
+            result[f"{selection.name}Ref"] = ref_of(selection)
+        elif (*path, f"{key.removesuffix('Ref')}{_SUFFIX}") in chosen and key.endswith("Ref"):
+            continue  # it is said together with the selector
         elif not _is_selector(key, item, fields):
-            result[key] = _replaced(item, here, chosen, name_of, fields)
+            result[key] = _replaced(item, here, chosen, ref_of, fields)
     return result
 
 

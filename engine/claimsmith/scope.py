@@ -1,4 +1,4 @@
-"""Whether a kind lives in namespaces or at cluster scope: known from CRDs, definitions and Kubernetes itself, never guessed."""
+"""Whether a kind lives in namespaces: known from CRDs, definitions and Kubernetes itself, never guessed."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Scopes:
         return self._namespaced.get(kind)
 
     def check(self, kind: GroupKind, *, namespaced: bool | None) -> None:
-        """Refuse a kind that cannot be where its parent needs it: an application's in its namespace, others at cluster scope."""
+        """Refuse a kind that is not where its parent needs it: in an application's namespace, or at cluster scope."""
         if namespaced is None:
             return
         actual = self.namespaced(kind)

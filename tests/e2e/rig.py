@@ -99,7 +99,7 @@ class Rig:
     def steps(self, stack: str) -> dict[str, dict[str, Any]]:
         """What a preview would do: for each resource that changes, the operation and the fields."""
         ran = self.ok(self.pulumi("preview", "--stack", stack, "--json"))
-        steps = {s["urn"].split("::")[-1]: s for s in json.loads(ran.out)["steps"] if s["op"] != "same"}
+        steps = {s["urn"].split("::")[-1]: s for s in json.loads(ran.out)["steps"] if s["op"] not in ("same", "read")}
         return {n: {"op": s["op"], "fields": sorted(s.get("detailedDiff") or {})} for n, s in steps.items()}
 
     def ok(self, ran: Ran) -> Ran:
@@ -136,6 +136,15 @@ class Rig:
     def one(self, kind: tuple[str, str, str], **which: str) -> dict[str, Any]:
         (found,) = self.live(kind, **which)
         return found
+
+    def create(self, kind: tuple[str, str, str], document: dict[str, Any]) -> None:
+        group, version, word = kind
+        resource = create_global_resource(group, version, word, plural_of(word))
+        self.client.create(resource.from_dict(document))
+
+    def delete(self, kind: tuple[str, str, str], name: str) -> None:
+        group, version, word = kind
+        self.client.delete(create_global_resource(group, version, word, plural_of(word)), name)
 
     def patch(self, kind: tuple[str, str, str], name: str, change: dict[str, Any]) -> None:
         group, version, word = kind

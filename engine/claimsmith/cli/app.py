@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from claimsmith.project import Project
 
 app = typer.Typer(
-    no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
     help="Claims and compositions for Pulumi.",
@@ -34,8 +33,9 @@ class RenderFormat(StrEnum):
     json = "json"
 
 
-@app.callback()
+@app.callback(invoke_without_command=True)
 def root(
+    context: typer.Context,
     project: Annotated[
         Path | None,
         typer.Option("--project", "-C", help="Run in this folder.", exists=True, file_okay=False, show_default=False),
@@ -50,6 +50,9 @@ def root(
 
         typer.echo(f"claimsmith {__version__}")
         raise typer.Exit
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+        raise typer.Exit(2)
 
 
 @app.command()

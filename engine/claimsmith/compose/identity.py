@@ -7,7 +7,7 @@ Pure functions over a child's document. Both the offline compose and a generated
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +18,8 @@ EXTERNAL_NAME = "crossplane.io/external-name"
 EXTERNAL_NAME_PREFIX = "crossplane.io/external-name-prefix"
 EXTERNAL_NAME_SUFFIX = "crossplane.io/external-name-suffix"
 OWNER = "claimsmith.io/owner"
+PROTECT = "claimsmith.io/protect"
+ADOPT = "claimsmith.io/adopt"
 CONTROLLER_OWNED = "claimsmith.io/controller-owned"
 TIMEOUT = "claimsmith.io/timeout"
 LABEL = "resourceclaim.crossplane.io/"
@@ -48,6 +50,10 @@ class Identity:
     """Whether children are in the claim's namespace (True), at cluster scope (False), or as their base says (None)."""
     secret_namespace: str | None = None
     """Where the composite's own Secret goes, if it has one."""
+    reclaim_policy: str | None = None
+    """What an instance's policy says of all that it composes; None where each child says so itself."""
+    protect: bool = False
+    """Whether nothing of it may be deleted."""
 
     @property
     def key(self) -> ClaimKey:
@@ -109,12 +115,23 @@ def label_value(text: str) -> str:
     return f"{text[: _MAX_LABEL - 9].rstrip('-._')}-{hashlib.sha256(text.encode()).hexdigest()[:8]}"
 
 
+def joined(*parts: str) -> str:
+    """The parts of an external name as one."""
+    return "".join(parts)
+
+
 def dress(
-    document: Mapping[str, Any], template: str, identity: Identity, *, class_ref: Mapping[str, Any] | None = None
+    document: Mapping[str, Any],
+    template: str,
+    identity: Identity,
+    *,
+    class_ref: Mapping[str, Any] | None = None,
+    join: Callable[..., Any] = joined,
 ) -> dict[str, Any]:
     """The document with its generated name, labels, external name and the reference to its parent.
 
-    `class_ref` is the child's own class, where that is not the claim's.
+    `class_ref` is the child's own class, where that is not the claim's. `join` joins the parts of an external name,
+    of which one may be a value that is not known yet.
     """
     name = identity.name_of(template)
     given = document.get("metadata") or {}
@@ -123,7 +140,7 @@ def dress(
         metadata["namespace"] = identity.namespace
     metadata["labels"] = {**(given.get("labels") or {}), **identity.labels()}
     inherited = None if identity.parent is Parent.instance else identity.external_name
-    annotations = _external(given.get("annotations") or {}, inherited)
+    annotations = _external(given.get("annotations") or {}, inherited, join)
     if annotations:
         metadata["annotations"] = annotations
     rest = {k: v for k, v in document.items() if k not in ("apiVersion", "kind", "metadata")}
@@ -168,12 +185,12 @@ def _required(wishes: Mapping[str, Any], name: str, identity: Identity) -> dict[
     }
 
 
-def _external(annotations: Mapping[str, Any], claimed: str | None) -> dict[str, Any]:
+def _external(annotations: Mapping[str, Any], claimed: str | None, join: Callable[..., Any]) -> dict[str, Any]:
     """The annotations with one external name: the claim's over the base's, prefix and suffix joined in."""
     kept = {k: v for k, v in annotations.items() if k not in (EXTERNAL_NAME_PREFIX, EXTERNAL_NAME_SUFFIX)}
     external = claimed or annotations.get(EXTERNAL_NAME)
     if external is None:
         return kept
     prefix, suffix = annotations.get(EXTERNAL_NAME_PREFIX, ""), annotations.get(EXTERNAL_NAME_SUFFIX, "")
-    # Joined only where there is something to join: the name itself may be a value that is not known yet.
-    return {**kept, EXTERNAL_NAME: f"{prefix}{external}{suffix}" if prefix or suffix else external}
+    parts = [part for part in (prefix, external, suffix) if not (isinstance(part, str) and part == "")]
+    return {**kept, EXTERNAL_NAME: parts[0] if len(parts) == 1 else join(*parts)}

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from claimsmith import fieldpath
-from claimsmith.compose.identity import CONTROLLER_OWNED, EXTERNAL_NAME, TIMEOUT
+from claimsmith.compose.identity import CONTROLLER_OWNED, EXTERNAL_NAME, PROTECT, TIMEOUT, Identity
 from claimsmith.errors import ComposeError, FieldPathError, Problem, at
 from claimsmith.values import copied
 
@@ -25,12 +25,23 @@ class Options:
     wait_for: tuple[str, ...] = ("condition=Ready",)
     ignore_changes: tuple[str, ...] = ()
     timeout: str = DEFAULT_TIMEOUT
+    protect: bool = False
 
 
-def options_of(document: Mapping[str, Any], *, managed: bool = True) -> Options:
-    """The options that a resource's document asks for; those of a managed one are waited for until they are Ready."""
-    if not managed:
-        return Options(wait_for=())
+def options_of(document: Mapping[str, Any], *, managed: bool = True, identity: Identity | None = None) -> Options:
+    """The options that a resource's document, and the claim that it is for, ask for.
+
+    A managed resource is waited for until it is Ready. The policy of an instance rules all that it composes.
+    """
+    own = _own_options(document) if managed else Options(wait_for=())
+    stated = ((document.get("metadata") or {}).get("annotations") or {}).get(PROTECT) == "true"
+    retain = own.retain
+    if identity and identity.reclaim_policy is not None:
+        retain = _RECLAIM.get(identity.reclaim_policy, False)
+    return replace(own, retain=retain, protect=stated or bool(identity and identity.protect))
+
+
+def _own_options(document: Mapping[str, Any]) -> Options:
     spec = document.get("spec") or {}
     annotations = (document.get("metadata") or {}).get("annotations") or {}
     policy = spec.get("reclaimPolicy", "Delete")

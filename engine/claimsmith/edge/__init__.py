@@ -27,6 +27,7 @@ from claimsmith.edge.values import (
     to_upper,
     trim_prefix,
     trim_suffix,
+    unless,
     write,
 )
 from claimsmith.merge import MergePolicy
@@ -62,5 +63,6 @@ __all__ = [
     "to_upper",
     "trim_prefix",
     "trim_suffix",
+    "unless",
     "write",
 ]

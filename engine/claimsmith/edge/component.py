@@ -1,22 +1,21 @@
 """The base of all generated components: a claim's children, dressed and registered, and its connection Secrets."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Required, TypedDict, Union
+from typing import Any, Required, TypedDict
 
 import pulumi
 
 from claimsmith import binding, connection, reference
-from claimsmith.compose.identity import EXTERNAL_NAME, OWNER, Identity, dress
+from claimsmith.compose.identity import EXTERNAL_NAME, OWNER, PROTECT, Identity, dress
 from claimsmith.compose.options import Options, has, options_of, with_live_values
 from claimsmith.connection import Connection, SecretPlace
 from claimsmith.edge import secrets
 from claimsmith.edge.deployment import Deployment
 from claimsmith.edge.managed import Managed
-from claimsmith.edge.values import pruned
-from claimsmith.models.klass import Parent
+from claimsmith.edge.values import filled, join, pruned
+from claimsmith.expand import templated
+from claimsmith.models.klass import Opaque, Parent
 from claimsmith.models.objects import ClaimKey, GroupKind, group_of
 from claimsmith.plan import connections_of, secret_document
 from claimsmith.records import records_of
@@ -63,6 +62,7 @@ class ClassRef:
     namespaced: bool | None = None
     secret_namespace: str | None = None
     service_account: tuple[str, str] | None = None
+    protect: bool = False
 
     def reference(self) -> dict[str, str]:
         """The class as a `classRef` names it."""
@@ -98,6 +98,7 @@ class Composite(pulumi.ComponentResource):
         template: str,
         api_version: str,
         kind: str,
+        /,
         *,
         class_ref: ClassReference | None = None,
         managed: bool = True,
@@ -106,12 +107,13 @@ class Composite(pulumi.ComponentResource):
     ) -> Managed:
         """Register what a template makes, with its name, labels and the reference to its parent."""
         dressed = self._dressed(template, api_version, kind, fields, class_ref)
-        options = options_of(dressed, managed=managed)
+        options = options_of(dressed, managed=managed, identity=self.claim)
         dressed = self._as_controllers_left_it(dressed, options)
         aliases = [pulumi.Alias(name=f"{self._name}/{previous_name}")] if previous_name else []
         provider = self._deployment.provider_for(self.CLASS.service_account)
         opts = pulumi.ResourceOptions.merge(
-            resource_options(options, parent=self, provider=provider), pulumi.ResourceOptions(aliases=aliases)
+            resource_options(options, parent=self, provider=provider),
+            pulumi.ResourceOptions(aliases=aliases, depends_on=self._deployment.needs(dressed)),
         )
         child = Managed(f"{self._name}/{template}", engine_document(dressed, options, self.claim), opts)
         self._made.append(child)
@@ -122,9 +124,27 @@ class Composite(pulumi.ComponentResource):
         self._deployment.add(target, child)
         return child
 
+    def templated(
+        self, template: str, api_version: str, kind: str, /, *, engine: str, text: str, previous_name: str | None = None
+    ) -> Managed:
+        """Register what a template's text becomes for the claim; its selectors are followed here."""
+        claim = {**self._args, "metadata": {**self._args["metadata"], "uid": self.claim.uid}}
+        head = {"apiVersion": api_version, "kind": kind}
+        document = templated(Opaque(engine, text), head, claim)
+        own = Target(f"{self._address}/{template}", GroupKind.of(head), {}, self._address, template=template)
+
+        def ref_of(selection: Selection) -> dict[str, Any]:
+            candidates = [t for wanted in selection.targets for t in self._deployment.targets(wanted)]
+            picked = reference.pick(selection, own=own, candidates=candidates)
+            return {"name": self._deployment.resource(picked.address).name}
+
+        resolved = reference.replace_selectors(document, self._deployment.table, ref_of)
+        fields = {k: v for k, v in resolved.items() if k not in head}
+        return self.child(template, api_version, kind, previous_name=previous_name, **fields)
+
     def composite(
-        self, template: str, api_version: str, kind: str, *, previous_name: str | None = None, **fields: Any
-    ) -> Composite | None:
+        self, template: str, api_version: str, kind: str, /, *, previous_name: str | None = None, **fields: Any
+    ) -> "Composite | None":
         """Make what a template composes in turn: a component within this one. None where nothing serves it yet."""
         dressed = self._dressed(template, api_version, kind, fields, None)
         metadata = dressed["metadata"]
@@ -132,9 +152,10 @@ class Composite(pulumi.ComponentResource):
         found = self._deployment.composite(str(key))
         if found is None:
             return None
-        component, uid = found
+        component, planned = found
         aliases = [pulumi.Alias(name=f"{self._name}/{previous_name}")] if previous_name else []
-        args = {**dressed, "metadata": {**metadata, "uid": uid}}
+        # What the definition's schema fills in is known from the plan.
+        args = {**filled(dressed, planned), "metadata": {**metadata, "uid": planned["metadata"]["uid"]}}
         inner: Composite = component(
             f"{self._name}/{template}", args, pulumi.ResourceOptions(parent=self, aliases=aliases)
         )
@@ -150,7 +171,7 @@ class Composite(pulumi.ComponentResource):
         picked = reference.pick(selection, own=own, candidates=candidates)
         return self._deployment.resource(picked.address).name
 
-    def publish_connection(self, *sources: Source) -> None:
+    def publish_connection(self, *sources: "Source") -> None:
         """Unite the children's connection Secrets in those that the claim and its class ask for."""
         found = [found for source in sources if (found := _source(source))]
         self._secrets = connections_of(self.claim, self._wish(), [place for place, _ in found])
@@ -190,7 +211,7 @@ class Composite(pulumi.ComponentResource):
     ) -> dict[str, Any]:
         document = {"apiVersion": api_version, "kind": kind, **(pruned(fields) or {})}
         own = dict(zip(("apiVersion", "kind", "name"), class_ref, strict=True)) if class_ref else None
-        return dress(document, template, self.claim, class_ref=own)
+        return dress(document, template, self.claim, class_ref=own, join=join)
 
     def _as_controllers_left_it(self, document: dict[str, Any], options: Options) -> dict[str, Any]:
         """The document with the live values of fields that its controller owns.
@@ -213,18 +234,19 @@ class Composite(pulumi.ComponentResource):
                 parent=self,
                 provider=self._deployment.provider,
                 additional_secret_outputs=["data", "stringData"],
-                depends_on=[made for _, made in sources],
+                depends_on=[*(made for _, made in sources), *self._deployment.needs(document)],
             ),
         )
 
     def _record(self, references: list[dict[str, str]]) -> None:
         for word, document in records_of(self.claim, self._args, references, self._secrets):
             document["metadata"]["annotations"][FIELD_MANAGER] = field_manager(self.claim)
-            opts = pulumi.ResourceOptions(parent=self, provider=self._deployment.provider)
+            needs = self._deployment.needs(document)
+            opts = pulumi.ResourceOptions(parent=self, provider=self._deployment.provider, depends_on=needs)
             Managed(f"{self._name}/{word}", document, opts)
 
 
-Source = Union[Managed, Composite, None, tuple[Managed | Composite | None, Mapping[str, str]]]
+Source = Managed | Composite | None | tuple[Managed | Composite | None, Mapping[str, str]]
 """A child, or a child with the names and keys of the details that count."""
 
 
@@ -243,6 +265,7 @@ def resource_options(options: Options, *, parent: pulumi.Resource, provider: Any
         parent=parent,
         provider=provider,
         retain_on_delete=options.retain or None,
+        protect=options.protect or None,
         ignore_changes=list(options.ignore_changes),
         custom_timeouts=pulumi.CustomTimeouts(create=options.timeout, update=options.timeout, delete=options.timeout),
     )
@@ -259,6 +282,8 @@ def _identity(claim: ClaimKind, klass: ClassRef, args: Any, deployment: Deployme
     clustered = parent is Parent.instance and not klass.namespaced
     namespace = "" if clustered else metadata.get("namespace", "default")
     name = metadata["name"]
+    annotations = metadata.get("annotations") or {}
+    infrastructure = args["spec"].get("infrastructure") or {}
     key = ClaimKey(GroupKind(group_of(claim.api_version), claim.kind), namespace, name)
     uid = metadata.get("uid") or binding.derive_uid(key, project=deployment.project, stack=deployment.stack)
     return Identity(
@@ -269,15 +294,17 @@ def _identity(claim: ClaimKind, klass: ClassRef, args: Any, deployment: Deployme
         namespace=namespace,
         name=name,
         uid=uid,
-        external_name=(metadata.get("annotations") or {}).get(EXTERNAL_NAME),
+        external_name=annotations.get(EXTERNAL_NAME),
         class_ref=klass.reference(),
         parent=parent,
         namespaced=klass.namespaced,
         secret_namespace=klass.secret_namespace,
+        reclaim_policy=infrastructure.get("reclaimPolicy") if clustered else None,
+        protect=klass.protect or annotations.get(PROTECT) == "true",
     )
 
 
-def _source(source: Source) -> tuple[SecretPlace, Managed | Composite] | None:
+def _source(source: "Source") -> tuple[SecretPlace, Managed | Composite] | None:
     made, keys = source if isinstance(source, tuple) else (source, None)
     details = None if keys is None else list(keys.items())
     match made:
@@ -294,7 +321,7 @@ def _source(source: Source) -> tuple[SecretPlace, Managed | Composite] | None:
 
 def _reference(made: Managed | Composite) -> dict[str, str]:
     if isinstance(made, Composite):
-        return {k: v for k, v in made.claim.claim_reference().items()}
+        return dict(made.claim.claim_reference())
     document = made.document
     place = {"namespace": document["metadata"]["namespace"]} if document["metadata"].get("namespace") else {}
     return {

@@ -10,10 +10,10 @@ import pulumi
 from claimsmith.cluster import Cluster
 from claimsmith.compose.identity import OWNER
 from claimsmith.edge.managed import Managed
-from claimsmith.errors import Problem
+from claimsmith.errors import Problem, ReferenceError_
 from claimsmith.models.objects import GroupKind
 from claimsmith.plan import GivenResource, target_of_given
-from claimsmith.reference import Target
+from claimsmith.reference import Table, Target
 
 Credentials = tuple[str, str, str]
 """Namespace and name of the Secret that holds how to connect to a cluster, and the key; none for the usual keys."""
@@ -33,8 +33,9 @@ class Deployment:
         cluster: Cluster | None = None,
         identifier: str = "",
         targets: Iterable[Target] = (),
-        composites: Mapping[str, tuple[Any, str]] | None = None,
+        composites: Mapping[str, tuple[Any, dict[str, Any]]] | None = None,
         records: bool = False,
+        table: Table | None = None,
         credentials: Mapping[str, Credentials] | None = None,
     ) -> None:
         self.project = project
@@ -42,6 +43,7 @@ class Deployment:
         self.provider = provider
         self.cluster = cluster
         self.identifier = identifier
+        self.table: Table = table or {}
         self.records = records
         self._composites = composites or {}
         self._impersonating: dict[tuple[str, str], pulumi.ProviderResource] = {}
@@ -54,6 +56,7 @@ class Deployment:
         self.propagated: dict[str, Managed] = {}
         self._planned: dict[GroupKind, list[Target]] = {}
         self._registered: dict[str, Managed] = {}
+        self._defining: dict[GroupKind, Managed] = {}
         for target in targets:
             self._planned.setdefault(target.group_kind, []).append(target)
 
@@ -97,16 +100,26 @@ class Deployment:
             retain_on_delete=resource.options.retain or None,
             ignore_changes=list(resource.options.ignore_changes),
             additional_secret_outputs=["data", "stringData"] if hidden else None,
+            depends_on=self.needs(document),
         )
         made = Managed(resource.address, whole, opts)
+        if document["kind"] == "CustomResourceDefinition":
+            names = document["spec"]["names"]
+            self._defining[GroupKind(document["spec"]["group"], names["kind"])] = made
         self.add(target_of_given(resource), made)
+
+    def needs(self, document: Mapping[str, Any]) -> list[Managed]:
+        """What must be there before an object: its namespace and its definition, where this stack gives them."""
+        namespace = document["metadata"].get("namespace")
+        wanted = (self._registered.get(f"Namespace/{namespace}"), self._defining.get(GroupKind.of(dict(document))))
+        return [made for made in wanted if made]
 
     def given(self, reference: Mapping[str, Any]) -> Managed | None:
         """The given resource that a reference names, if it is one of this stack's."""
         return self._registered.get(f"{GroupKind.of(dict(reference))}/{reference['name']}")
 
-    def composite(self, address: str) -> tuple[Any, str] | None:
-        """The component that serves a composite within another, and the composite's uid."""
+    def composite(self, address: str) -> tuple[Any, dict[str, Any]] | None:
+        """The component that serves a composite within another, and the composite as it is planned."""
         return self._composites.get(address)
 
     def add(self, target: Target, resource: Managed) -> None:
@@ -122,6 +135,9 @@ class Deployment:
 
     def resource(self, address: str) -> Managed:
         """What was registered under an address."""
+        if address not in self._registered:
+            what = f"{address} is referred to before it is made"
+            raise ReferenceError_(Problem(what, fix="put the template that makes it before the one that refers to it"))
         return self._registered[address]
 
     def live(self, document: Mapping[str, Any]) -> dict[str, Any] | None:

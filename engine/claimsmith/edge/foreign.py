@@ -14,7 +14,7 @@ import pulumi
 
 from claimsmith import kubeconfig
 from claimsmith.cluster import Cluster, owner_of
-from claimsmith.compose.identity import OWNER
+from claimsmith.compose.identity import ADOPT, OWNER
 from claimsmith.edge.deployment import Credentials
 from claimsmith.edge.static import secret_of
 from claimsmith.edge.workloads import copy_document
@@ -22,7 +22,7 @@ from claimsmith.errors import Collector, ConnectionError_, DeployError, EngineEr
 from claimsmith.models.workload import PROVIDER
 from claimsmith.plan import Plan
 from claimsmith.targets import Published, TargetCluster
-from claimsmith.workload_plan import PlannedWorkload
+from claimsmith.workload_plan import PlannedResource, PlannedWorkload
 
 
 def credentials_of(plan: Plan, control: Cluster) -> dict[str, Credentials]:
@@ -104,12 +104,22 @@ def _foreign(plan: Plan, workloads: list[PlannedWorkload], target: Cluster) -> l
     wanted: list[tuple[PlannedWorkload, str, Mapping[str, Any], str]] = []
     for workload in workloads:
         owner = f"{plan.project}/{plan.stack}/{workload.placement.uid}"
-        wanted += [(workload, f"{r.template.at}.metadata.name", r.document, owner) for r in workload.resources]
+        wanted += [
+            (workload, f"{r.template.at}.metadata.name", r.document, owner)
+            for r in workload.resources
+            if not _adopts(workload, r)
+        ]
         cluster = workload.placement.target.cluster
         copies = [copy_document(plan.project, plan.stack, cluster, s) for s in workload.secrets]
         wanted += [(workload, "spec", c, c["metadata"]["annotations"][OWNER]) for c in copies]
     with ThreadPoolExecutor(max_workers=8) as pool:
         return [p for p in pool.map(lambda row: _problem(*row, target=target), wanted) if p]
+
+
+def _adopts(workload: PlannedWorkload, resource: PlannedResource) -> bool:
+    """Whether the application, or this resource of it, says that an object of its name is to be taken over."""
+    given = workload.placement.application.data["metadata"].get("annotations") or {}
+    return "true" in (given.get(ADOPT), resource.template.annotations.get(ADOPT))
 
 
 def _problem(
@@ -125,4 +135,5 @@ def _problem(
     cluster = workload.placement.target.cluster.identity
     what = f"{workload.address}: {document['kind']} {place} is in {cluster} already and {whose}"
     where = workload.placement.application.document.source_of(path)
-    return Problem(what, where, path, "give it another name or namespace, or remove that one")
+    fix = f'give it another name or namespace, remove that one, or take it over: annotate it with {ADOPT}: "true"'
+    return Problem(what, where, path, fix)

@@ -15,7 +15,10 @@ PROVIDER_VERSION = "4.25.0"
 
 
 class Managed(pulumi.CustomResource):
-    """One object in the cluster, or with `patch` some fields of one that somebody else owns. Its URN outlives its class: type from its kind, name from claim and template."""
+    """One object in the cluster, or with `patch` some fields of one that somebody else owns.
+
+    Its URN outlives its class: the type comes from its kind, the name from claim and template.
+    """
 
     metadata: pulumi.Output[Any]
     spec: pulumi.Output[Any]

@@ -13,17 +13,19 @@ import pulumi
 
 from claimsmith.checks import component_problems
 from claimsmith.cluster import Cluster, owner_of
+from claimsmith.compose.identity import ADOPT
 from claimsmith.edge.component import Composite
 from claimsmith.edge.deployment import Deployment, kubernetes_provider
 from claimsmith.edge.foreign import credentials_of, refuse_foreign_objects
 from claimsmith.edge.static import refuse_held, static_component
-from claimsmith.edge.workloads import component_of, deploy_workloads
+from claimsmith.edge.workloads import application_data, component_of, deploy_workloads
 from claimsmith.errors import ConnectionError_, DeployError, EngineError, GenerateError, Problem
 from claimsmith.expand import claim_data
 from claimsmith.generate import class_name
 from claimsmith.models.klass import Class
-from claimsmith.plan import Plan, PlannedClaim, target_of, target_of_given
+from claimsmith.plan import GivenResource, Plan, PlannedClaim, target_of, target_of_given
 from claimsmith.project import Project, find_root
+from claimsmith.reference import Table
 
 
 def run(start: Path | None = None) -> None:
@@ -46,6 +48,7 @@ def run(start: Path | None = None) -> None:
             components,
             cluster,
             identifier=settings.get("cluster") or cluster.identity(),
+            table=project.table(),
             records=bool(settings.get_bool("records")),
         )
     except EngineError as error:
@@ -53,7 +56,13 @@ def run(start: Path | None = None) -> None:
 
 
 def deploy(
-    plan: Plan, components: dict[str, type[Composite]], cluster: Cluster, *, identifier: str, records: bool = False
+    plan: Plan,
+    components: dict[str, type[Composite]],
+    cluster: Cluster,
+    *,
+    identifier: str,
+    table: Table,
+    records: bool = False,
 ) -> None:
     """Register every claim's component, and export what the claims became."""
     for problem in (*plan.warnings, *(u.problem for u in plan.unbound if not u.mistake)):
@@ -69,14 +78,15 @@ def deploy(
             *(target_of_given(resource) for resource in plan.resources),
         ],
         composites={
-            **{c.address: (components[c.address], c.binding.uid) for c in plan.walk()},
-            **{w.address: (component_of(w), w.placement.uid) for w in plan.workloads if w.placement.composed},
+            **{c.address: (components[c.address], claim_data(c.binding)) for c in plan.walk()},
+            **{w.address: (component_of(w), application_data(w)) for w in plan.workloads if w.placement.composed},
         },
         records=records,
+        table=table,
         credentials=credentials_of(plan, cluster),
     )
     Deployment.begin(deployment)
-    for resource in plan.resources:
+    for resource in sorted(plan.resources, key=_rank):
         deployment.give(resource)
     deployment.problems.extend(u.problem for u in plan.unbound if u.mistake)
     made = {c.address: components[c.address](c.component_name, claim_data(c.binding)) for c in plan.claims}
@@ -109,12 +119,18 @@ def load_component(project: Project, klass: Class) -> type[Composite]:
 
 def refuse_foreign_secrets(plan: Plan, cluster: Cluster) -> None:
     """Refuse to write over a Secret that a user named and somebody else made: the engine would merge into it."""
-    asking = [c for c in plan.walk() if c.connection]
+    asking = [c for c in plan.walk() if c.connection and not _adopts(c)]
     with ThreadPoolExecutor(max_workers=8) as pool:
         found = list(pool.map(lambda c: _foreign(c, cluster), asking))
     problems = [p for p in found if p]
     if problems:
         raise ConnectionError_(*problems)
+
+
+def _adopts(claim: PlannedClaim) -> bool:
+    """Whether the claim says that a Secret of its name is to be taken over, whoever made it."""
+    metadata = claim.binding.claim.data.get("metadata") or {}
+    return (metadata.get("annotations") or {}).get(ADOPT) == "true"
 
 
 def _foreign(claim: PlannedClaim, cluster: Cluster) -> Problem | None:
@@ -128,7 +144,8 @@ def _foreign(claim: PlannedClaim, cluster: Cluster) -> Problem | None:
     path = "spec.writeConnectionSecretToRef.name"
     where = claim.binding.claim.document.source_of(path)
     what = f"{claim.address} asks for the Secret {namespace}/{name}, which is there already and {whose}"
-    return Problem(what, where, path, "name another Secret, or remove that one")
+    fix = f'name another Secret, remove that one, or take it over: annotate the claim with {ADOPT}: "true"'
+    return Problem(what, where, path, fix)
 
 
 def _kubeconfig(project: Project, settings: pulumi.Config) -> tuple[str, str | None]:
@@ -144,6 +161,13 @@ def _kubeconfig(project: Project, settings: pulumi.Config) -> tuple[str, str | N
         shown = given or "the kubeconfig"
         fix = "for the local control plane run: claimsmith local up; else set claimsmith:kubeconfig for the stack"
         raise DeployError(Problem(f"{shown} cannot be read: {error.strerror}", fix=fix)) from error
+
+
+def _rank(resource: GivenResource) -> int:
+    """Definitions first, then namespaces, then what lives in them."""
+    order = ("CustomResourceDefinition", "Namespace")
+    kind = str(resource.document["kind"])
+    return order.index(kind) if kind in order else len(order)
 
 
 def _by_address(plan: Plan) -> dict[str, PlannedClaim]:

@@ -13,10 +13,10 @@ import pulumi
 from claimsmith.cluster import Cluster, owner_of
 from claimsmith.connection import Connection, SecretPlace
 from claimsmith.edge import secrets
-from claimsmith.edge.component import FIELD_MANAGER, ClaimKind, ClassRef, Composite, field_manager
+from claimsmith.edge.component import ClaimKind, ClassRef, Composite
 from claimsmith.edge.managed import Managed
 from claimsmith.errors import BindingError, Problem
-from claimsmith.plan import Plan, PlannedClaim
+from claimsmith.plan import Plan, PlannedClaim, hold
 
 _PARENTS = ("compositeRef", "aggregateRef")
 
@@ -28,8 +28,10 @@ class StaticClaim(Composite):
 
     def __init__(self, name: str, args: Any, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__(name, args, opts)
-        resource = self._deployment.given(self.RESOURCE) or self._read()
-        self._made.append(self._held(resource))
+        given = self._deployment.given(self.RESOURCE)
+        resource = given or self._read()
+        # One that this stack gives carries the claim's reference from the start.
+        self._made.append(given or self._held(resource))
         self._publish(resource)
         self.finish()
 
@@ -40,15 +42,11 @@ class StaticClaim(Composite):
         return Managed(f"{self._name}/resource", {k: v for k, v in document.items() if k != "name"}, opts)
 
     def _held(self, resource: Managed) -> Managed:
-        metadata = {
-            "name": self.RESOURCE["name"],
-            "annotations": {FIELD_MANAGER: f"{field_manager(self.claim)}-hold"},
-        }
         document = {
             "apiVersion": self.RESOURCE["apiVersion"],
             "kind": self.RESOURCE["kind"],
-            "metadata": metadata,
-            "spec": {"claimRef": {**self.claim.claim_reference(), "uid": self.claim.uid}},
+            "metadata": {"name": self.RESOURCE["name"]},
+            "spec": {"claimRef": hold(self.claim)},
         }
         opts = pulumi.ResourceOptions(parent=self, provider=self._deployment.provider, depends_on=[resource])
         return Managed(f"{self._name}/hold", document, opts, patch=True)

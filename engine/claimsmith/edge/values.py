@@ -14,7 +14,7 @@ import pulumi
 
 from claimsmith import fieldpath
 from claimsmith.absent import ABSENT
-from claimsmith.compose import patches, transforms
+from claimsmith.compose import identity, patches, transforms
 from claimsmith.errors import ComposeError, NotFound, Problem
 from claimsmith.merge import MergePolicy
 
@@ -54,6 +54,14 @@ trim_prefix = _lifted(transforms.trim_prefix)
 trim_suffix = _lifted(transforms.trim_suffix)
 
 
+join = _lifted(identity.joined)
+
+
+def unless(value: Value, otherwise: Value) -> Value:
+    """What to say where the value is not there; nothing where it is."""
+    return otherwise if value is ABSENT else ABSENT
+
+
 def first(value: Value, default: Value) -> Value:
     """The value where there is one, else the default."""
     return default if value is ABSENT else value
@@ -78,6 +86,14 @@ def write(document: dict[str, Any], path: str, value: Value, *, policy: MergePol
     """Write a value into a document at a field path; one that is absent changes nothing."""
     if value is not ABSENT:
         patches.write(document, path, value, policy=policy)
+
+
+def filled(value: Value, defaults: Value) -> Value:
+    """The document with what only the defaults have."""
+    if not isinstance(value, dict) or not isinstance(defaults, dict):
+        return value
+    kept = {k: filled(v, defaults.get(k)) for k, v in value.items()}
+    return {**kept, **{k: v for k, v in defaults.items() if k not in value}}
 
 
 def pruned(value: Value) -> Value:

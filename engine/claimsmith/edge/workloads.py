@@ -14,7 +14,7 @@ import pulumi
 
 from claimsmith import kubeconfig, records
 from claimsmith.compose.identity import OWNER, SECRET_TYPE
-from claimsmith.compose.options import Options
+from claimsmith.compose.options import options_of
 from claimsmith.edge.component import FIELD_MANAGER, ClaimKind, Composite, engine_document, resource_options
 from claimsmith.edge.deployment import Deployment
 from claimsmith.edge.managed import Managed
@@ -78,7 +78,7 @@ class Workload(Composite):
 
     def _object(self, planned: PlannedResource, siblings: list[Managed]) -> Managed:
         cluster = self.PLANNED.placement.target.cluster
-        options = Options(wait_for=())
+        options = options_of(planned.document, managed=False, identity=self.claim)
         document = engine_document(planned.document, options, self.claim)
         hidden = [k for k in SECRET_FIELDS if k in document] if document["kind"] == "Secret" else []
         document |= {k: pulumi.Output.secret(document[k]) for k in hidden}
@@ -137,8 +137,8 @@ def _write_record(
     deployment: Deployment, name: str, document: dict[str, Any], parent: Any = None, depends_on: Any = ()
 ) -> None:
     document["metadata"]["annotations"][FIELD_MANAGER] = f"claimsmith-{deployment.project}-{deployment.stack}"
-    opts = pulumi.ResourceOptions(parent=parent, provider=deployment.provider, depends_on=list(depends_on))
-    Managed(name, document, opts)
+    needs = [*depends_on, *deployment.needs(document)]
+    Managed(name, document, pulumi.ResourceOptions(parent=parent, provider=deployment.provider, depends_on=needs))
 
 
 def provider_of(deployment: Deployment, cluster: TargetCluster) -> pulumi.ProviderResource:

@@ -37,7 +37,7 @@ class Tree:
 
 
 def grow(template: Template, shared: dict[tuple[str, str], Expression]) -> Tree:
-    """The template's tree. `shared` holds, by template and place of the patch, values that are computed once, up front."""
+    """The template's tree. `shared` holds, by template and place of the patch, values that are computed once."""
     tree = Tree(copied(dict(template.base)))
     for index, patch in enumerate(template.patches):
         if patch.fill and _says(tree.document, patch.to):

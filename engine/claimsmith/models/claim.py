@@ -73,7 +73,8 @@ class Claim:
     """The class that its kind is always served by, whatever it asks for."""
     default: ClassKey | None = None
     """The class that serves it where it asks for none."""
-    reclaim_policy: str = "Delete"
+    reclaim_policy: str | None = None
+    """What becomes of an instance and all that it composes when it goes; None where each resource says so itself."""
     resource_path: str = "spec.resourceRef"
     """Where it names a resource that is there already."""
 

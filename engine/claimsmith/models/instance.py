@@ -12,7 +12,7 @@ from claimsmith.documents import Document
 from claimsmith.errors import ModelError, Problem
 from claimsmith.models.base import Model
 from claimsmith.models.claim import Claim, ObjectRef
-from claimsmith.models.definition import Definition, check_instance
+from claimsmith.models.definition import Definition, check_instance, defaulted
 from claimsmith.models.metadata import Metadata
 from claimsmith.models.objects import ClaimKey, GroupKind
 from claimsmith.models.parse import parse
@@ -36,7 +36,9 @@ def read(document: Document, definition: Definition, *, requirement: bool) -> Cl
     if problems:
         raise ModelError(*problems)
     raw = parse(_Instance, document)
-    injected = raw.spec.get(definition.injected) or {}
+    full = defaulted(definition, document.data, requirement=requirement)
+    document = Document(full, document.file, document.line, document.text, document.index)
+    injected = full["spec"].get(definition.injected) or {}
     namespaced = requirement or definition.namespaced
     namespace = (raw.metadata.namespace or "default") if namespaced else ""
     secret = injected.get("writeConnectionSecretToRef") or {}
@@ -57,7 +59,7 @@ def read(document: Document, definition: Definition, *, requirement: bool) -> Cl
         force=definition.force_composition if own else None,
         default=definition.default_composition if own else None,
         resource_path=f"spec.{definition.injected}.resourceRef",
-        reclaim_policy=injected.get("reclaimPolicy", "Delete"),
+        reclaim_policy=injected.get("reclaimPolicy"),
     )
 
 

@@ -69,6 +69,14 @@ class Detail:
 
 
 @dataclass(frozen=True, slots=True)
+class Opaque:
+    """A text that an engine turns into a document: what is in it is known only once there is a claim."""
+
+    engine: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Template:
     """One child of a class: its base and how the claim's fields change it."""
 
@@ -88,6 +96,8 @@ class Template:
     """Whether it is of a defined kind, and so composed in turn."""
     document: Document | None = field(default=None, repr=False, compare=False)
     """The document that the template stands in, where that is not the class's."""
+    opaque: Opaque | None = None
+    """The template text that makes the document, instead of base and patches."""
     spec_at: str = ""
     """Where the base's spec stands in that document."""
 
@@ -163,6 +173,7 @@ class Class:
                 **({"class": t.class_ref} if t.class_ref else {}),
                 **({"managed": False} if not t.managed else {}),
                 **({"composite": True} if t.composite else {}),
+                **({"template": [t.opaque.engine, t.opaque.text]} if t.opaque else {}),
             }
             for t in self.templates
         ]

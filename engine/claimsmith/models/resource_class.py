@@ -10,10 +10,12 @@ from pydantic import AfterValidator, Field, model_validator
 from claimsmith import fieldpath
 from claimsmith.documents import Document
 from claimsmith.errors import FieldPathError, Problem
+from claimsmith.models import opaque
 from claimsmith.models.base import Model
 from claimsmith.models.klass import Class, Parent, Patch, Template
 from claimsmith.models.metadata import ApiVersion, Kind, Metadata
 from claimsmith.models.objects import ClassKey, GroupKind
+from claimsmith.models.opaque import OpaqueTemplate
 from claimsmith.models.parse import parse
 from claimsmith.models.policy import Policy
 from claimsmith.models.template import cleaned, names_of, spelt_path
@@ -49,7 +51,8 @@ class _Patch(Model):
 class _Resource(Model):
     name: str | None = None
     previous_name: str | None = None
-    base: dict[str, Any]
+    base: dict[str, Any] | None = None
+    template: OpaqueTemplate | None = None
     # The document uses both words; `patches` is the one to write.
     patch: tuple[_Patch, ...] = Field((), strict=False)
     patches: tuple[_Patch, ...] = Field((), strict=False)
@@ -58,12 +61,21 @@ class _Resource(Model):
     def _sound(self) -> _Resource:
         if self.patch and self.patches:
             raise ValueError("both 'patch' and 'patches' are given; fix: keep 'patches'")
-        missing = [key for key in ("apiVersion", "kind") if not isinstance(self.base.get(key), str)]
+        if (self.base is None) == (self.template is None):
+            raise ValueError("a resource has either a base or a template; fix: give it a base")
+        if self.template and (self.patch or self.patches):
+            raise ValueError("a template cannot be patched; fix: read the claim's fields in the template itself")
+        made = self.made()
+        missing = [key for key in ("apiVersion", "kind") if not isinstance(made.get(key), str)]
         if missing:
             raise ValueError(
                 f"the base has no {' and no '.join(missing)}; fix: name the managed resource that it makes"
             )
         return self
+
+    def made(self) -> dict[str, Any]:
+        """The base, or what is known of a template's document."""
+        return self.base if self.base is not None else self.template.base() if self.template else {}
 
 
 def _some(resources: tuple[_Resource, ...]) -> tuple[_Resource, ...]:
@@ -110,18 +122,22 @@ def read(document: Document) -> tuple[Class, list[Problem]]:
         listed = [(f"spec.resources[{i}]", r) for i, r in enumerate(raw.spec.resources)]
         parent = Parent.composite
     warnings: list[Problem] = []
-    names = names_of(document, [(at, r.name, str(r.base["kind"])) for at, r in listed])
+    names = names_of(document, [(at, r.name, str(r.made()["kind"])) for at, r in listed])
     templates = tuple(
         Template(
             name=name,
-            base=cleaned(resource.base, document, f"{at}.base", warnings),
+            base=cleaned(resource.made(), document, f"{at}.base", warnings),
             patches=tuple(_patches(resource, at)),
             previous_name=resource.previous_name,
             at=at,
             spec_at=f"{at}.base.spec",
+            opaque=resource.template.opaque() if resource.template else None,
         )
         for name, (at, resource) in zip(names, listed, strict=True)
     )
+    for at, resource in listed:
+        if resource.template:
+            warnings += opaque.check(resource.template, document, at)
     claim = raw.spec.claim
     klass = Class(
         api_version=raw.api_version,

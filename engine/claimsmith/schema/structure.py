@@ -51,7 +51,8 @@ _RULES: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     "enum": (lambda value: isinstance(value, list) and bool(value), "a list of values"),
     **dict.fromkeys(("minLength", "maxLength", "minItems", "maxItems"), (_is_count, "a whole number")),
     **dict.fromkeys(("minProperties", "maxProperties"), (_is_count, "a whole number")),
-    **dict.fromkeys(("minimum", "maximum", "multipleOf"), (_is_number, "a number")),
+    **dict.fromkeys(("minimum", "maximum"), (_is_number, "a number")),
+    "multipleOf": (lambda value: _is_number(value) and value > 0, "a number above 0"),
     **{
         key: (_of(bool), "true or false") for key in ("exclusiveMinimum", "exclusiveMaximum", "nullable", "uniqueItems")
     },
@@ -104,6 +105,8 @@ class _Checker:
                 self.schema(inner, (*path, key, index), branch=True)
         if "not" in schema:
             self.schema(schema["not"], (*path, "not"), branch=True)
+        if len(self.problems) == before:
+            self._list_keys(schema, path)
         if schema.get("default") is not None and len(self.problems) == before:
             self.problems += check(schema["default"], schema, document=self.document, at=(*self.at, *path, "default"))
 
@@ -151,6 +154,18 @@ class _Checker:
                 close = nearest(name, named)
                 fix = f"did you mean {close!r}?" if close else f"name it under properties: {', '.join(named)}"
                 self._add((*path, "required"), f"the required field {name!r} is not among the properties", fix)
+
+    def _list_keys(self, schema: Schema, path: Path) -> None:
+        """The fields by which the items of a list are told apart."""
+        keys, items = schema.get("x-kubernetes-list-map-keys") or (), schema.get("items") or {}
+        if (schema.get("x-kubernetes-list-type") == "map") != bool(keys):
+            fix = "give both x-kubernetes-list-type: map and x-kubernetes-list-map-keys, or neither"
+            self._add(path, "x-kubernetes-list-type: map goes with x-kubernetes-list-map-keys", fix)
+        for key in keys:
+            inner = (items.get("properties") or {}).get(key) or {}
+            if key not in (items.get("required") or ()) and "default" not in inner:
+                what = f"the key {key!r} may be missing from an item"
+                self._add((*path, "x-kubernetes-list-map-keys"), what, f"make {key} a required property of the items")
 
     def _add(self, path: Path, what: str, fix: str) -> None:
         full = (*self.at, *path)

@@ -1,1 +1,103 @@
-"""x"""
+"""Opaque templates, beside base and patches: text with a template engine's marks in, one resource out.
+
+An engine sees the claim (apiVersion, kind, metadata, spec) and nothing else: no file, clock, randomness, environment,
+network or other template. What it may do is listed in `subset` and bounded by `limits`. The only error is
+`TemplateError`; its places are lines of the template, or of its output where that is not a resource.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final, Protocol
+
+from claimsmith import errors
+from claimsmith.documents import Document, read_documents
+from claimsmith.errors import Source
+from claimsmith.templating import gotemplate, jinja
+from claimsmith.templating.problems import Finding, TemplateError, raised_at, refusal
+from claimsmith.templating.subset import subset_table
+
+__all__ = [
+    "ENGINES",
+    "Finding",
+    "TemplateError",
+    "check",
+    "fields_read",
+    "render",
+    "render_document",
+    "render_documents",
+    "subset_table",
+]
+
+ENGINES: Final = ("go-sprig", "jinja2")
+
+
+def render(engine: str, text: str, data: Mapping[str, Any], *, file: str = "template") -> str:
+    """The text that a template makes of the data, which stays as it is."""
+    return _engine(engine).render(text, data, file=file)
+
+
+def render_document(engine: str, text: str, data: Mapping[str, Any], *, file: str = "template") -> dict[str, Any]:
+    """The one resource that a template makes."""
+    output = f"{file} (output)"
+    found = _documents(render(engine, text, data, file=file), output)
+    if len(found) != 1:
+        where = Source(output, found[1].line) if found else Source(output)
+        what = f"a template must make one resource, not {len(found) or 'none'}"
+        raise refusal(what, "make one document; write further resources as templates of their own", where)
+    return found[0].data
+
+
+def render_documents(
+    engine: str, text: str, data: Mapping[str, Any], *, file: str = "template"
+) -> list[dict[str, Any]]:
+    """The resources that a template makes, one or several or none."""
+    found = _documents(render(engine, text, data, file=file), f"{file} (output)")
+    return [document.data for document in found]
+
+
+def fields_read(engine: str, text: str) -> list[str]:
+    """The field paths of the data that a template reads, as far as its text tells, each once and in order."""
+    return _engine(engine).fields_read(text)
+
+
+def check(engine: str, text: str, *, file: str = "template") -> list[Finding]:
+    """What is wrong with a template, or doubtful, as far as it can be told before any data exists."""
+    try:
+        return _engine(engine).check(text, file=file)
+    except TemplateError as error:
+        return [Finding(p.what, p.where, p.path, p.fix) for p in error.problems]
+
+
+class _Engine(Protocol):
+    """What a module of an engine has."""
+
+    def render(self, text: str, data: Mapping[str, Any], *, file: str) -> str: ...
+
+    def check(self, text: str, *, file: str) -> list[Finding]: ...
+
+    def fields_read(self, text: str) -> list[str]: ...
+
+
+def _engine(name: str) -> _Engine:
+    match name:
+        case "go-sprig":
+            return gotemplate
+        case "jinja2":
+            return jinja
+        case _:
+            close = errors.nearest(str(name), ENGINES)
+            fix = f"did you mean {close!r}?" if close else f"use one of: {', '.join(ENGINES)}"
+            raise refusal(f"there is no template engine {name!r}", fix)
+
+
+def _documents(text: str, file: str) -> list[Document]:
+    """The documents of a template's output, each with the fields that every resource has."""
+    with raised_at():
+        found = read_documents(text, file=file)
+    for document in found:
+        for name in ("apiVersion", "kind"):
+            if not isinstance(document.data.get(name), str) or not document.data[name]:
+                what = f"the template's output has no {name}" if name not in document.data else f"{name} must be text"
+                raise refusal(what, f"write {name}: at the start of the template", document.source_of((name,)))
+    return found

@@ -94,7 +94,7 @@ class _Run:
 
     def print(self, pos: int, pipe: Pipe, value: Any) -> None:
         if value is None:
-            shown = self.place.text[pipe.pos :].split("}}")[0].strip(" -\n")
+            shown = self.place.text[pipe.pos : pipe.pos + 60].split("}}")[0].strip(" -\n")
             fix = f"give a default: {{{{ {shown} | default … }}}}, or test it with if"
             raise refusal("a null cannot be printed", fix, self.at(pos))
         if not isinstance(value, str):

@@ -27,6 +27,7 @@ from claimsmith.templating.problems import Finding, Place, TemplateError, raised
 TOP_LEVEL: Final = ("apiVersion", "kind", "metadata", "spec", "status")
 """The fields of the data that may be written without their leading dot."""
 
+_MAX_VARIABLES = 256
 _OPERANDS = frozenset(["dot", "variable", "field", "word", "string", "raw", "char", "number", "left"])
 
 
@@ -89,6 +90,8 @@ class PipelineParser:
                 raise refusal("a value cannot be given a value", "pipe into a function", self.place.at(command.pos))
         if not assigns:
             self.scope.extend(names)
+        if len(self.scope) > _MAX_VARIABLES:
+            raise self.refuse("too many variables", f"declare at most {_MAX_VARIABLES}", start)
         return Pipe(start.pos, tuple(commands), names, assigns)
 
     def declarations(self, context: str) -> tuple[tuple[str, ...], bool]:

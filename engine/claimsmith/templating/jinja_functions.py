@@ -68,12 +68,18 @@ def _guard_sum(_: Any, attribute: Any = None, start: Any = 0) -> None:  # noqa: 
         raise refusal("sum adds numbers only", "add lists with +")
 
 
+def _guard_map(_: Any, name: Any = "string", *__: Any, **___: Any) -> None:
+    if name not in FILTERS:
+        raise refusal(f"there is no filter {name!r:.40} to map with", "name a filter of the subset, or an attribute=")
+
+
 _GUARDS: Final[dict[str, Guard]] = {
     "batch": _guard_counts,
     "center": _guard_counts,
     "format": _guard_format,
     "indent": _guard_indent,
     "join": _guard_join,
+    "map": _guard_map,
     "replace": _guard_replace,
     "round": _guard_counts,
     "slice": _guard_counts,
@@ -84,20 +90,22 @@ _GUARDS: Final[dict[str, Guard]] = {
 _STANDARD_FILTERS = """abs batch capitalize center count d default dictsort first float format indent int items join
     last length list lower map max min reject rejectattr replace reverse round select selectattr slice sort string sum
     title trim truncate unique upper urlencode wordcount wordwrap"""
-_STANDARD_TESTS = """boolean defined divisibleby eq equalto even false float ge gt in integer iterable le lower lt mapping
-    ne none number odd sequence string true undefined upper =="""
+_STANDARD_TESTS = """boolean defined divisibleby eq equalto even false float ge gt in integer iterable le lower lt
+    mapping ne none number odd sequence string true undefined upper"""
 
 
 def _to_json(value: Any) -> str:
     return gojson.dumps(plain(value))
 
 
+_ALL_FILTERS: dict[str, Any] = jinja_filters.FILTERS
+_ALL_TESTS: dict[str, Any] = jinja_tests.TESTS
+
 FILTERS: Final[dict[str, Callable[..., Any]]] = {
-    **{name: jinja_filters.FILTERS[name] for name in _STANDARD_FILTERS.split()},
+    **{name: _ALL_FILTERS[name] for name in _STANDARD_FILTERS.split()},
     "tojson": _to_json,
 }
-TESTS: Final[dict[str, Callable[..., Any]]] = {name: jinja_tests.TESTS[name] for name in _STANDARD_TESTS.split()}
-TESTS.update({sign: jinja_tests.TESTS[sign] for sign in ("!=", ">", ">=", "<", "<=")})
+TESTS: Final[dict[str, Callable[..., Any]]] = {name: _ALL_TESTS[name] for name in _STANDARD_TESTS.split()}
 
 
 def guard(name: str, value: Any, *args: Any, **kwargs: Any) -> None:

@@ -1,7 +1,7 @@
 """What a jinja2 template may be made of, and how its tree is changed so that everything in it is counted.
 
-A template is parsed by jinja2 itself. `problems` names all that is outside the subset; `counted` then puts hidden filters
-(their names cannot be written in a template) around loops, literals, comparisons and the like.
+A template is parsed by jinja2 itself. `problems` names all that is outside the subset; `counted` then puts hidden
+filters (their names cannot be written in a template) around loops, literals, comparisons and the like.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from claimsmith.errors import Source
 from claimsmith.templating import jinja_functions, limits
 from claimsmith.templating.problems import Finding, suggestion
 
-LOOP, CONCAT, VALUE, WEIGHED = "!loop", "!concat", "!value", "!weighed"
+LOOP, CONCAT, VALUE, SLICE, WEIGHED = "!loop", "!concat", "!value", "!slice", "!weighed"
 """The hidden filters."""
 
 TOP_FUNCTIONS: Final = ("range",)
@@ -80,10 +80,7 @@ def walk(tree: nodes.Node) -> Iterator[tuple[nodes.Node, int]]:
 def _complaints(node: nodes.Node) -> Iterator[tuple[str, str]]:
     match node:
         case nodes.Filter(name=name) if name not in jinja_functions.FILTERS:
-            yield (
-                f"the filter {name} is refused{_why(name)}",
-                suggestion(name, [*jinja_functions.FILTERS], otherwise=""),
-            )
+            yield _refused_filter(name)
         case nodes.Test(name=name) if name not in jinja_functions.TESTS:
             yield f"the test {name} is outside the subset", suggestion(name, [*jinja_functions.TESTS], otherwise="")
         case nodes.Getattr(attr=attr) if attr.startswith("_"):
@@ -105,9 +102,15 @@ def _complaints(node: nodes.Node) -> Iterator[tuple[str, str]]:
         yield "* and ** arguments are outside the subset of jinja2", "write the arguments out"
 
 
-def _why(name: str) -> str:
-    reasons = {"random": ": a template has no randomness", "attr": ": it reads attributes of objects"}
-    return reasons.get(name, " or unknown: it is outside the subset of jinja2")
+_REFUSED_FILTERS: Final = {
+    "random": ("the filter random is refused: a template has no randomness", "use first or last"),
+    "attr": ("the filter attr is refused: it reads attributes of objects", "write .field, or ['field']"),
+}
+
+
+def _refused_filter(name: str) -> tuple[str, str]:
+    fix = suggestion(name, [*jinja_functions.FILTERS], otherwise="")
+    return _REFUSED_FILTERS.get(name, (f"the filter {name} is outside the subset of jinja2, or unknown", fix))
 
 
 def names_set(tree: nodes.Template) -> frozenset[str]:
@@ -125,7 +128,7 @@ def counted(tree: nodes.Template) -> nodes.Template:
     return changed
 
 
-def _hidden(name: str, node: nodes.Expr, *args: nodes.Expr) -> nodes.Filter:
+def _hidden(name: str, node: nodes.Node, *args: nodes.Expr) -> nodes.Filter:
     return nodes.Filter(node, name, [*args], [], None, None, lineno=node.lineno)
 
 
@@ -154,7 +157,11 @@ class _Counting(NodeTransformer):
 
     def visit_Getitem(self, node: nodes.Getitem) -> nodes.Expr:
         self.generic_visit(node)
-        return _hidden(VALUE, node) if isinstance(node.arg, nodes.Slice) else node
+        if not isinstance(node.arg, nodes.Slice):
+            return node
+        nothing = nodes.Const(None, lineno=node.lineno)
+        bounds = (node.arg.start, node.arg.stop, node.arg.step)
+        return _hidden(SLICE, node.node, *(bound or nothing for bound in bounds))
 
     def visit_Compare(self, node: nodes.Compare) -> nodes.Compare:
         self.generic_visit(node)

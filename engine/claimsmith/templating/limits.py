@@ -38,7 +38,7 @@ class Budget:
 
     def spend(self, size: int = 0) -> None:
         """Count one step, and more for what is large."""
-        self.steps += 1 + size // _PER_STEP
+        self.steps += 1 + max(size, 0) // _PER_STEP
         if self.steps > MAX_STEPS:
             raise refusal(f"the template takes more than {MAX_STEPS} steps", "loop less, or over smaller lists")
 
@@ -70,9 +70,7 @@ def refuse_long(text: str) -> None:
 def fits(size: int) -> int:
     """The size, if a value may have it; to be asked before the value is made."""
     if size > MAX_SIZE:
-        raise refusal(
-            f"a value would weigh more than {MAX_SIZE} ", "make it smaller: texts and lists in it are counted"
-        )
+        raise refusal(f"a value would weigh more than {MAX_SIZE} characters", "make it smaller, with all in it")
     return size
 
 

@@ -103,10 +103,11 @@ def _checked_schema(definition: Definition, chosen: dict[str, Any], *, requireme
 
 def _kind_problems(definition: Definition, document: Document, *, requirement: bool) -> Iterator[Problem]:
     kind = (definition.requirement_kind if requirement else definition.group_kind).kind
-    if document.data.get("kind") != kind:
+    # What is missing, or no text, is told by the schema.
+    if document.data.get("kind", kind) != kind:
         what = f"the kind is {document.data.get('kind')!r}, not {kind!r}"
         yield Problem(what, document.source_of("kind"), "kind", f"write kind: {kind}")
-    if document.data.get("apiVersion") != definition.api_version:
+    if document.data.get("apiVersion", definition.api_version) != definition.api_version:
         yield _wrong_version(definition, document)
 
 

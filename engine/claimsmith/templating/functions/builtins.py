@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import urllib.parse
 from typing import Any
 
@@ -165,16 +166,15 @@ def println(*values: Any) -> str:
 def printf(fmt: str, *values: Any) -> str:
     """The values put into a format of Go's."""
     largest = max((limits.size(value) for value in values), default=0)
-    padded = gofmt.MAX_WIDTH if any(c in fmt for c in "0123456789*") else 0
-    limits.fits(len(fmt) + fmt.count("%") * (largest + min(padded, _widest(fmt, values))))
+    limits.fits(len(fmt) + fmt.count("%") * (largest + min(_widest(fmt, values), gofmt.MAX_WIDTH)))
     return gofmt.sprintf(fmt, *values)
 
 
 def _widest(fmt: str, values: tuple[Any, ...]) -> int:
-    """The largest number that could be a width."""
-    digits = "".join(c if c.isdigit() else " " for c in fmt).split()
-    numbers = [int(d[:6]) for d in digits if d.isascii()]
-    return max([*numbers, *(abs(v) for v in values if isinstance(v, int))], default=0)
+    """The largest number that could be a width or a precision."""
+    written = [int(digits[:6]) for digits in re.findall("[0-9]+", fmt)]
+    given = [abs(value) for value in values if isinstance(value, int)] if "*" in fmt else []
+    return max([*written, *given], default=0)
 
 
 @FAMILY.add("urlquery any...", cost=deep)

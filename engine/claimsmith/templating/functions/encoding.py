@@ -14,11 +14,13 @@ import yaml
 from claimsmith import documents
 from claimsmith.compose import gojson, gostrconv, inputs, transforms
 from claimsmith.templating import limits
-from claimsmith.templating.functions.registry import Family, deep
+from claimsmith.templating.functions.registry import Family, deep, slow
 from claimsmith.templating.problems import refusal
 
 FAMILY = Family("encoding")
 
+_FOLDED = re.compile("[\r\x85\u2028\u2029]")
+"""Line ends that YAML does not keep unless they are escaped."""
 _NUMBER_LIKE = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
 
 
@@ -52,7 +54,7 @@ def to_json(value: Any) -> str:
     return gojson.dumps(value)
 
 
-@FAMILY.add("toPrettyJson any", cost=deep)
+@FAMILY.add("toPrettyJson any", cost=slow)
 def to_pretty_json(value: Any) -> str:
     """The value as JSON on lines of its own, indented by two spaces."""
     return _pretty(value, "\n")
@@ -79,11 +81,12 @@ def from_json(text: str) -> Any:
     return value
 
 
-@FAMILY.add("toYaml any", cost=deep)
+@FAMILY.add("toYaml any", cost=slow)
 def to_yaml(value: Any) -> str:
     """The value as YAML with sorted keys and no line end after it."""
     gojson.dumps(value)  # refuses numbers that no document could hold
-    text: str = yaml.dump(value, Dumper=_Dumper, sort_keys=True, width=1 << 30, allow_unicode=True)
+    dumper = _QuotingDumper if _last(value).endswith("\n") else _Dumper
+    text: str = yaml.dump(value, Dumper=dumper, sort_keys=True, width=1 << 30, allow_unicode=True)
     return text.removesuffix("...\n").removesuffix("\n")
 
 
@@ -94,12 +97,28 @@ class _Dumper(yaml.SafeDumper):
         return True
 
 
+class _QuotingDumper(_Dumper):
+    """The same without blocks: a block at the end would lose the line end that is taken off."""
+
+
 def _represent_text(dumper: yaml.SafeDumper, text: str) -> yaml.Node:
-    style = "|" if "\n" in text else "'" if _NUMBER_LIKE.fullmatch(text) else None
+    style = "'" if _NUMBER_LIKE.fullmatch(text) else None
+    if _FOLDED.search(text) or text[:1] in ("\n", " ") or text.endswith("\n\n"):
+        style = '"'
+    elif "\n" in text:
+        style = '"' if isinstance(dumper, _QuotingDumper) else "|"
     return dumper.represent_scalar("tag:yaml.org,2002:str", gostrconv.scrubbed(text), style=style)
 
 
-_Dumper.add_representer(str, _represent_text)
+for _class in (_Dumper, _QuotingDumper):
+    _class.add_representer(str, _represent_text)
+
+
+def _last(value: Any) -> str:
+    """The text that is written last, if it is text."""
+    while isinstance(value, dict | list) and value:
+        value = value[max(value)] if isinstance(value, dict) else value[-1]
+    return value if isinstance(value, str) else ""
 
 
 @FAMILY.add("fromYaml str")

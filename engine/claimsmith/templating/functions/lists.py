@@ -7,7 +7,7 @@ from typing import Any
 from claimsmith.compose import gostrconv
 from claimsmith.templating import limits
 from claimsmith.templating.functions.builtins import text_of, truth
-from claimsmith.templating.functions.registry import Family, deep, pairwise
+from claimsmith.templating.functions.registry import Family, deep, pairwise, slow
 from claimsmith.templating.problems import refusal
 
 FAMILY = Family("lists")
@@ -111,7 +111,7 @@ def compact(items: list[Any]) -> list[Any]:
     return [item for item in items if truth(item)]
 
 
-@FAMILY.add("sortAlpha any", cost=deep)
+@FAMILY.add("sortAlpha any", cost=slow)
 def sort_alpha(value: Any) -> list[str]:
     """The items as texts, sorted."""
     return sorted(strings(value), key=gostrconv.scrubbed) if isinstance(value, list) else [text_of(value)]

@@ -24,7 +24,7 @@ _REFERENCE = re.compile(r"\$(?:\$|(\w+)|\{(\w+)\})")
 
 def _cost(arguments: Any) -> int:
     """Patterns are compiled, and a large one goes through the text slowly."""
-    return 64 * 50 + sum(map(limits.width, arguments)) * (1 + len(str(arguments[0])) // 8)
+    return 64 * 50 + sum(map(limits.width, arguments)) * (16 + len(str(arguments[0])) // 8)
 
 
 def _matches(pattern: str, text: str, count: int = -1) -> Iterator[Any]:

@@ -31,11 +31,14 @@ def deep(arguments: Sequence[Any]) -> int:
     return limits.fits(sum(map(limits.size, arguments)))
 
 
+def slow(arguments: Sequence[Any]) -> int:
+    """The cost of a function that goes through all of its arguments character by character."""
+    return 16 * deep(arguments)
+
+
 def pairwise(arguments: Sequence[Any]) -> int:
     """The cost of a function that compares the items of its arguments with each other."""
-    total = deep(arguments)
-    items = max((len(a) for a in arguments if isinstance(a, list)), default=1)
-    return total * min(items, 64 * limits.MAX_STEPS)
+    return deep(arguments) * max((len(a) for a in arguments if isinstance(a, list)), default=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +70,8 @@ class Function:
     def check_count(self, count: int) -> None:
         """Refuse a wrong number of arguments."""
         if not self.takes(count):
-            raise refusal(f"{self.name} cannot take {count} arguments", f"write: {self.usage}")
+            given = f"{count} argument{'' if count == 1 else 's'}"
+            raise refusal(f"{self.name} cannot take {given}", f"write: {self.usage}")
 
     def accept(self, arguments: Sequence[Any]) -> list[Any]:
         """The arguments, each of its kind."""

@@ -8,7 +8,7 @@ from typing import Any, Final
 from claimsmith.compose import gostrconv, inputs
 from claimsmith.templating import limits
 from claimsmith.templating.functions.builtins import text_of
-from claimsmith.templating.functions.registry import Family, deep
+from claimsmith.templating.functions.registry import Family, deep, slow
 from claimsmith.templating.problems import refusal
 
 FAMILY = Family("text")
@@ -43,19 +43,19 @@ def trim_prefix(prefix: str, text: str) -> str:
     return text.removeprefix(prefix)
 
 
-@FAMILY.add("upper str")
+@FAMILY.add("upper str", cost=slow)
 def upper(text: str) -> str:
     """The text in upper case, letter by letter."""
     return "".join(map(inputs.upper, text))
 
 
-@FAMILY.add("lower str")
+@FAMILY.add("lower str", cost=slow)
 def lower(text: str) -> str:
     """The text in lower case, letter by letter."""
     return "".join(char.lower()[0] for char in text)
 
 
-@FAMILY.add("title str")
+@FAMILY.add("title str", cost=slow)
 def title(text: str) -> str:
     """The text with the first letter of each word in upper case."""
     pairs = zip(" " + text, text, strict=False)
@@ -68,7 +68,7 @@ def _separates(char: str) -> bool:
     return char.isascii() or char in SPACES
 
 
-@FAMILY.add("untitle str")
+@FAMILY.add("untitle str", cost=slow)
 def untitle(text: str) -> str:
     """The text with the first letter of each word in lower case."""
     pairs = zip(" " + text, text, strict=False)
@@ -111,7 +111,7 @@ def _cut(data: bytes) -> str:
         raise refusal("the cut goes through the middle of a character", "cut elsewhere: bytes are counted") from error
 
 
-@FAMILY.add("nospace str")
+@FAMILY.add("nospace str", cost=slow)
 def nospace(text: str) -> str:
     """The text without any space."""
     return "".join(char for char in text if char not in SPACES)
@@ -135,13 +135,13 @@ def has_suffix(suffix: str, text: str) -> bool:
     return text.endswith(suffix)
 
 
-@FAMILY.add("quote any...", cost=deep)
+@FAMILY.add("quote any...", cost=slow)
 def quote(*values: Any) -> str:
     """The values, but for null, each in double quotes."""
     return " ".join(gostrconv.quote(text_of(value)) for value in values if value is not None)
 
 
-@FAMILY.add("squote any...", cost=deep)
+@FAMILY.add("squote any...", cost=slow)
 def squote(*values: Any) -> str:
     """The values, but for null, each in single quotes."""
     return " ".join(f"'{text_of(value)}'" for value in values if value is not None)

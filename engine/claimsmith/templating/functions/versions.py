@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from claimsmith.templating.functions.registry import Family
+from claimsmith.templating.functions.registry import Family, slow
 from claimsmith.templating.problems import TemplateError, refusal
 
 FAMILY = Family("versions")
@@ -91,7 +91,7 @@ class _Constraint:
         return numbers == wanted
 
 
-@FAMILY.add("semverCompare str str")
+@FAMILY.add("semverCompare str str", cost=slow)
 def semver_compare(constraints: str, version: str) -> bool:
     """Whether the version satisfies the constraints."""
     found = _VERSION.fullmatch(version) if len(version) <= _MAX_TEXT else None

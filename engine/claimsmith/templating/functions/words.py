@@ -5,32 +5,32 @@ from __future__ import annotations
 import unicodedata
 
 from claimsmith.compose import inputs
-from claimsmith.templating.functions.registry import Family
+from claimsmith.templating.functions.registry import Family, slow
 from claimsmith.templating.functions.strings import SPACES
 
 FAMILY = Family("case")
 
 
-@FAMILY.add("snakecase str")
+@FAMILY.add("snakecase str", cost=slow)
 def snakecase(text: str) -> str:
     """The words in lower case, joined by `_`."""
     return _lower_case(text, "_")
 
 
-@FAMILY.add("kebabcase str")
+@FAMILY.add("kebabcase str", cost=slow)
 def kebabcase(text: str) -> str:
     """The words in lower case, joined by `-`."""
     return _lower_case(text, "-")
 
 
-@FAMILY.add("initials str")
+@FAMILY.add("initials str", cost=slow)
 def initials(text: str) -> str:
     """The first letters of the words."""
     pairs = zip(" " + text, text, strict=False)
     return "".join(char for before, char in pairs if before in SPACES and char not in SPACES)
 
 
-@FAMILY.add("camelcase str")
+@FAMILY.add("camelcase str", cost=slow)
 def camelcase(text: str) -> str:
     """The words joined, each with its first letter in upper case."""
     start = next((i for i, char in enumerate(text) if not _connects(char)), len(text))
