@@ -11,12 +11,14 @@ import pytest
 from claimsmith import bindings_file, records, workload
 from claimsmith.binding import WEIGHT, Record
 from claimsmith.catalog import Catalog, read_catalog
+from claimsmith.compose.identity import Identity
 from claimsmith.documents import read_documents
 from claimsmith.errors import BindingError, CatalogError, ComposeError, EngineError, Problem
 from claimsmith.expand import Expansion, expand
 from claimsmith.models.bindable import read_bindable
+from claimsmith.models.klass import Parent
 from claimsmith.models.objects import ClaimKey, ClassKey
-from claimsmith.models.workload import AUTOMATIC
+from claimsmith.models.workload import API_VERSION, AUTOMATIC
 from claimsmith.plan import Plan, build_plan, given_resource
 from claimsmith.render import render
 from claimsmith.scope import Scopes
@@ -713,6 +715,18 @@ def test_rendered_and_recorded() -> None:
 
     record = records.target_record(plan.targets[0], "shop/dev/target")
     assert record["spec"]["clusterRef"] == {"apiVersion": GKE, "kind": "GKECluster", "name": "dev"}
+
+
+def test_no_value_of_a_secret_is_rendered_or_recorded() -> None:
+    plan = Stack([application("team", "web", "dev", secret("team", "mine", key="hidden-value"))], PUBLISHED).plan()
+    identity = Identity("shop", "dev", API_VERSION, "KubernetesApplication", "team", "web", "u", None, {}, Parent.claim)
+    written = records.workload_records(identity, plan.workloads[0], ("crossplane-system", "dev"))
+    value = secret("", "", key="hidden-value")["data"]["key"]
+    assert value not in render(plan) + str(written)
+    assert [word for word, _ in written] == ["record", "record/web-secret"]
+    for _, document in written:
+        assert document["status"]["credentialsSecretRef"] == {"namespace": "crossplane-system", "name": "dev"}
+        assert "'key': '<secret>'" in str(document["spec"])
 
 
 # Composed (002.14)

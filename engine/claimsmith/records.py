@@ -14,7 +14,7 @@ from claimsmith.connection import Connection
 from claimsmith.models.klass import Parent
 from claimsmith.models.workload import API_VERSION, APPLICATION_RESOURCE, TARGET
 from claimsmith.targets import Published
-from claimsmith.workload_plan import PlannedWorkload
+from claimsmith.workload_plan import PlannedWorkload, shown
 
 Reference = Mapping[str, Any]
 
@@ -61,7 +61,15 @@ def workload_records(
     if placement.application.key.group_kind == APPLICATION_RESOURCE:
         return written
     data = placement.application.data
-    spec = {**data["spec"], "targetRef": {"name": placement.target.target.key.name}}
+    templates = [
+        {**given, "spec": {**given["spec"], "template": shown(given["spec"]["template"])}}
+        for given in data["spec"]["resourceTemplates"]
+    ]
+    spec = {
+        **data["spec"],
+        "targetRef": {"name": placement.target.target.key.name},
+        "resourceTemplates": templates,
+    }
     counts = {"desiredResources": len(written), "submittedResources": len(written)}
     return [("record", _written(identity, data, spec) | {"status": {**status, **counts}}), *written]
 

@@ -106,8 +106,16 @@ def application_resource(placement: Placement, resource: PlannedResource) -> dic
         "apiVersion": API_VERSION,
         "kind": APPLICATION_RESOURCE.kind,
         "metadata": metadata,
-        "spec": {**spec, "template": resource.document},
+        "spec": {**spec, "template": shown(resource.document)},
     }
+
+
+def shown(document: Mapping[str, Any]) -> dict[str, Any]:
+    """An object as it may be read by others: of a Secret the names of its keys, never a value."""
+    if GroupKind.of(dict(document)) != SECRET:
+        return dict(document)
+    hidden = {k: dict.fromkeys(document[k] or {}, "<secret>") for k in ("data", "stringData") if k in document}
+    return {**document, **hidden}
 
 
 def _planned(placement: Placement, made: Mapping[tuple[str, str], str], scopes: Scopes) -> PlannedWorkload:

@@ -307,6 +307,34 @@ def test_scenario_3_one_cluster_is_for_some_eyes_only(rig: Rig, second: Server) 
     assert second.get("v1", "ConfigMap", "other", team)
     assert providers(rig) == ["cluster", f"cluster/Provider.kubernetes.crossplane.io/{brought}"]
 
+    # One cluster under two names: an application moves on purpose only, and what it moves to is not deleted behind it.
+    put_secret(rig, infra, "again", config=second.kubeconfig)
+    names = [target(n, "again", f"{brought}-2", kind="Provider", api=kubernetes) for n in (vault, team)]
+    rig.write("stacks/dev/resources/again.yaml", [provider(f"{brought}-2", infra, "again", key="config"), *names])
+    rig.write("stacks/dev/claims/team.yaml", application(team, "other", "again", config_map("other", a="1")))
+    assert rig.steps("dev") == {}
+    move = ("bind", "dev", "--rebind", "KubernetesApplication.workload.crossplane.io/{}")
+    rig.ok(rig.claimsmith(*(w.format(f"{team}/other") for w in move)))
+    rig.ok(rig.up("dev"))
+    assert f"cluster/Provider.kubernetes.crossplane.io/{brought}-2" in providers(rig)
+    assert second.get("v1", "ConfigMap", "other", team)
+
+    # A copy of a Secret would be: that is refused.
+    sensitive = application(vault, "sensitive", "again", config_map("sensitive", a="1"), secrets=("recipe",))
+    rig.write("stacks/dev/claims/vault.yaml", sensitive)
+    rig.ok(rig.claimsmith(*(w.format(f"{vault}/sensitive") for w in move)))
+    ran = rig.up("dev")
+    assert ran.code != 0
+    assert f"Secret {vault}/recipe is in Provider.kubernetes.crossplane.io/{brought}-2 already" in ran.text
+
+    # Credentials that are gone fail that application alone, and by name; all else is told of as before.
+    rig.client.delete(Secret, "again", namespace=infra)
+    ran = rig.up("dev")
+    assert ran.code != 0
+    assert f"the Secret {infra}/again of Provider.kubernetes.crossplane.io/{brought}-2 is missing" in ran.text
+    assert "Traceback" not in ran.text
+    assert len(json.loads(rig.ok(rig.claimsmith("status", "dev", "--output", "json")).out)) == 2
+
     # An application owner cannot publish it.
     rig.write("stacks/dev/claims/sneaky.yaml", target(team, "sneaky", brought, kind="Provider", api=kubernetes))
     ran = rig.claimsmith("bind", "dev")

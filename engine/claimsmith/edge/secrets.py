@@ -49,19 +49,21 @@ async def _read(deployment: Deployment, claim: str, place: SecretPlace) -> dict[
     return found
 
 
-async def secret_when_there(deployment: Deployment, namespace: str, name: str, missing: Problem) -> dict[str, Any]:
-    """A whole Secret, waited for a little while; the run fails with `missing` where it does not come."""
+async def secret_when_there(
+    deployment: Deployment, namespace: str, name: str, missing: Problem, *, wait: bool
+) -> dict[str, Any]:
+    """A whole Secret, waited for a little while where it may still come; the run fails with `missing` without it."""
     cluster = deployment.cluster
-    found = await _when_there(lambda: cluster.secret(namespace, name)) if cluster else None
+    found = await _when_there(lambda: cluster.secret(namespace, name), wait=wait) if cluster else None
     if found is None:
         raise pulumi.RunError(str(missing))
     return found
 
 
-async def _when_there(read: Callable[[], dict[str, Any] | None]) -> dict[str, Any] | None:
+async def _when_there(read: Callable[[], dict[str, Any] | None], *, wait: bool = True) -> dict[str, Any] | None:
     waited = 0.0
     while (found := await asyncio.to_thread(read)) is None:
-        if pulumi.runtime.is_dry_run() or waited >= GRACE_SECONDS:
+        if not wait or pulumi.runtime.is_dry_run() or waited >= GRACE_SECONDS:
             return None
         await asyncio.sleep(0.5)
         waited += 0.5

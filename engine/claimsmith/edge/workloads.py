@@ -59,22 +59,31 @@ class Workload(Composite):
         self.register_outputs({"phase": self.phase, "resources": self.resources})
 
     def summary(self) -> pulumi.Output[dict[str, Any]]:
-        """What the stack tells of it. The cluster's credentials stand nowhere else, and only by reference."""
+        """What the stack tells of it, even where it failed: the others are told of all the same.
+
+        The cluster's credentials stand nowhere else, and only by reference.
+        """
         placement = self.PLANNED.placement
         cluster = placement.target.cluster
         namespace, name, _ = self._deployment.credentials[cluster.identity]
-        return pulumi.Output.all(self.phase, self.resources).apply(
-            lambda parts: {
-                "class": str(placement.target_key),
-                "reason": placement.reason,
-                "uid": placement.uid,
-                "phase": parts[0],
-                "cluster": cluster.identity,
-                "resources": parts[1],
-                "secrets": [f"{s.namespace}/{s.name}" for s in self.PLANNED.secrets],
-                "connectionSecret": {"namespace": namespace, "name": name, "keys": []},
-            }
-        )
+        told = {
+            "class": str(placement.target_key),
+            "reason": placement.reason,
+            "uid": placement.uid,
+            "cluster": cluster.identity,
+            "resources": [_told(r) for r in self.PLANNED.resources],
+            "secrets": [f"{s.namespace}/{s.name}" for s in self.PLANNED.secrets],
+            "connectionSecret": {"namespace": namespace, "name": name, "keys": []},
+        }
+        phase: pulumi.Output[str] = pulumi.Output.from_input(self._settled())
+        return phase.apply(lambda known: {**told, "phase": known})
+
+    async def _settled(self) -> str:
+        """How it ended. What went wrong fails the run where it happened; here it is only told."""
+        try:
+            return await self.phase.future() or "Pending"
+        except Exception:
+            return "Failed"
 
     def _object(self, planned: PlannedResource, siblings: list[Managed]) -> Managed:
         cluster = self.PLANNED.placement.target.cluster
@@ -197,7 +206,7 @@ def _copied(deployment: Deployment, secret: Propagated) -> dict[str, Any]:
     problem = Problem(what, fix="make it, or take it out of the application's secrets")
 
     async def read(_: str) -> dict[str, Any]:
-        return await secret_when_there(deployment, *place, problem)
+        return await secret_when_there(deployment, *place, problem, wait=bool(secret.made_by))
 
     whole: pulumi.Output[dict[str, Any]] = pulumi.Output.secret(ready.apply(read))
     kind = pulumi.Output.unsecret(whole.apply(lambda found: found.get("type", "Opaque")))
@@ -212,7 +221,7 @@ def _kubeconfig(deployment: Deployment, cluster: TargetCluster) -> pulumi.Output
     ready = deployment.resource(cluster.address).id if cluster.address else pulumi.Output.from_input("")
 
     async def read(_: str) -> str:
-        found = await secret_when_there(deployment, namespace, name, problem)
+        found = await secret_when_there(deployment, namespace, name, problem, wait=bool(cluster.address))
         try:
             return kubeconfig.from_secret(found.get("data") or {}, key=key, shown=shown)
         except EngineError as error:
