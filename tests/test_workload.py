@@ -304,6 +304,13 @@ def test_an_existing_cluster_by_its_provider() -> None:
     cluster = reach([], [provider("onprem", "infra", "creds", key="config"), published])
     assert (cluster.secret, cluster.secret_key) == (("infra", "creds"), "config")
     assert cluster.identity == "Provider.kubernetes.crossplane.io/onprem"
+    assert cluster.credentials is None
+
+
+def test_a_provider_waits_for_a_secret_that_the_stack_gives() -> None:
+    published = target("team", "dev", "onprem", kind="Provider", api=KUBERNETES)
+    cluster = reach([], [provider("onprem", "infra", "creds"), published, secret("infra", "creds")])
+    assert cluster.credentials.resource == "Secret/infra/creds"
 
 
 def test_a_claimed_cluster_gets_a_target_of_its_own_where_it_asks_for_it() -> None:

@@ -30,7 +30,7 @@ class TargetCluster:
     api_version: str
     key: ObjectKey
     address: str = ""
-    """What makes it in this plan; empty for one that is there already."""
+    """What makes it, or its Secret, in this plan; empty for one that is there already."""
     secret: tuple[str, str] | None = None
     """Namespace and name of its connection Secret; None where only the live object tells."""
     secret_key: str = ""
@@ -125,7 +125,9 @@ class _Clusters:
         known = self._catalog.workloads.providers.get(key)
         if known is None:
             return TargetCluster(wanted.api_version, key)
-        return TargetCluster(known.api_version, key, "", known.secret, known.secret_key)
+        secret = ObjectKey(GroupKind("", "Secret"), *known.secret)
+        address = str(secret) if secret in self._catalog.resources else ""
+        return TargetCluster(known.api_version, key, address, known.secret, known.secret_key)
 
     def _unclaimed(self, wanted: ObjectRef) -> TargetCluster:
         key = ObjectKey(wanted.key.group_kind, "", wanted.name)

@@ -218,16 +218,23 @@ def _kubeconfig(deployment: Deployment, cluster: TargetCluster) -> pulumi.Output
     namespace, name, key = deployment.credentials[cluster.identity]
     shown = f"the Secret {namespace}/{name} of {cluster.identity}"
     problem = Problem(f"{shown} is missing", fix="let it be written again; until then nothing changes in that cluster")
-    ready = deployment.resource(cluster.address).id if cluster.address else pulumi.Output.from_input("")
 
-    async def read(_: str) -> str:
+    async def read(_: str) -> dict[str, str]:
         found = await secret_when_there(deployment, namespace, name, problem, wait=bool(cluster.address))
+        return dict(found.get("data") or {})
+
+    def made(data: dict[str, str]) -> str:
         try:
-            return kubeconfig.from_secret(found.get("data") or {}, key=key, shown=shown)
+            return kubeconfig.from_secret(data, key=key, shown=shown)
         except EngineError as error:
             raise pulumi.RunError("\n".join(str(p) for p in error.problems)) from error
 
-    return pulumi.Output.secret(ready.apply(read))
+    # A brought cluster's Secret may be that of a claim of this run.
+    details = deployment.connections.get((namespace, name))
+    if details is None:
+        ready = deployment.resource(cluster.address).id if cluster.address else pulumi.Output.from_input("")
+        details = ready.apply(read)
+    return pulumi.Output.secret(details.apply(made))
 
 
 def _told(resource: PlannedResource) -> dict[str, str]:
