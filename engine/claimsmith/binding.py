@@ -185,6 +185,9 @@ def _by_name(claim: Claim, key: ClassKey, catalog: Catalog, reason: str, *, path
     if not named:
         close = nearest(key.name, (c.name for c in serving))
         fix = f"did you mean {close!r}?" if close else _offer(serving)
+        twin = next((c for c in serving if c.name == key.name), None)
+        if twin:
+            fix = f"did you mean kind: {twin.key.group_kind.kind} of apiVersion: {twin.api_version}?"
         return _unbound(claim, path, f"there is no class {key}", fix, mistake=True)
     if klass is None:
         what = f"{key} serves {', '.join(str(c.serves) for c in named)}, not {claim.key.group_kind}"
@@ -240,8 +243,8 @@ def _held(claim: Claim, record: Record, catalog: Catalog) -> Class:
 
 def heaviest(wanted_by: str, candidates: Sequence[W]) -> tuple[W, str]:
     """The candidate of the highest weight, among equals a stable choice; and how it was found among several."""
-    top = max(_weight(c) for c in candidates)
-    equals = [c for c in candidates if _weight(c) == top]
+    top = max(weight_of(c) for c in candidates)
+    equals = [c for c in candidates if weight_of(c) == top]
     chosen = min(equals, key=lambda c: hashlib.sha256(f"{wanted_by}|{c.key}".encode()).hexdigest())
     if len(candidates) == 1:
         return chosen, ""
@@ -254,7 +257,8 @@ def _heaviest(claim: Claim, classes: list[Class], why: str) -> Choice:
     return Choice(chosen, f"{why}; {how}" if how else why, tuple(c.key for c in classes))
 
 
-def _weight(candidate: _Weighted) -> int:
+def weight_of(candidate: _Weighted) -> int:
+    """How much a class or a target counts where several would do; a weight that is no whole number is refused."""
     text = candidate.annotations.get(WEIGHT, "0")
     try:
         return int(text)

@@ -64,3 +64,10 @@ def test_the_demo_prints_what_the_readme_shows(copy: Path) -> None:
     shown = block("console", "$ claimsmith status dev").split("$ claimsmith status dev\n")[1]
     assert shown in ran.stdout
     assert "7 unchanged" in ran.stdout
+
+
+def test_no_stack_keeps_the_salt_of_somebodys_passphrase() -> None:
+    names = [f"HEAD:stacks/{p.name}" for p in sorted((ROOT / "stacks").glob("Pulumi.*.yaml"))]
+    shown = subprocess.run(["git", "show", *names], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    assert "config:" in shown
+    assert "encryptionsalt" not in shown
