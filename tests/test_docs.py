@@ -44,7 +44,7 @@ def test_shown_files_are_those_in_the_repository(page: Path) -> None:
 @pytest.mark.parametrize("page", each(DOCS))
 def test_shown_yaml_can_be_read(page: Path) -> None:
     for shown in _YAML.findall(text(page)):
-        assert isinstance(yaml.safe_load(textwrap.dedent(shown)), dict | list)
+        assert all(isinstance(data, dict | list) for data in yaml.safe_load_all(textwrap.dedent(shown)))
 
 
 @pytest.mark.parametrize("page", each(DOCS))
