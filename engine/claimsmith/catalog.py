@@ -21,6 +21,8 @@ from claimsmith.models.claim import Claim
 from claimsmith.models.definition import Definition
 from claimsmith.models.klass import Class, Parent, Patch, Template
 from claimsmith.models.objects import ClaimKey, ClassKey, GroupKind, ObjectKey, kebab
+from claimsmith.models.workload import APPLICATION
+from claimsmith.models.workload_index import Workloads, take
 
 CRD = GroupKind("apiextensions.k8s.io", "CustomResourceDefinition")
 AGGREGATE = GroupKind("aggregation.crossplane.io", "AggregateResourceClass")
@@ -57,6 +59,8 @@ class Catalog:
     bindable: Bindable = field(default_factory=Bindable)
     managed: frozenset[GroupKind] = frozenset()
     """The kinds that are known to be managed resources."""
+    workloads: Workloads = field(default_factory=Workloads)
+    """Targets, applications and existing clusters."""
 
     def serving(self, kind: GroupKind) -> list[Class]:
         """The classes that may serve claims of a kind, in the order of their keys."""
@@ -98,6 +102,7 @@ def read_catalog(
     problems = Collector()
     warnings: list[Problem] = []
     table = bindable or Bindable()
+    claims, resources, workloads = take(claims, resources, problems, warnings)
     sorted_out = _sorted_out(platform, table, problems)
     definitions = _definitions(sorted_out, problems)
     warnings += [w for d in definitions.values() for w in d.warnings]
@@ -124,9 +129,8 @@ def read_catalog(
             if first is not document:
                 raise _twice(str(key), first, document)
     problems.raise_as(CatalogError)
-    return Catalog(
-        classes, requests, definitions, given, tuple(sorted_out["crd"]), tuple(warnings), table, frozenset(known)
-    )
+    crds = tuple(sorted_out["crd"])
+    return Catalog(classes, requests, definitions, given, crds, tuple(warnings), table, frozenset(known), workloads)
 
 
 def kind_of(document: Document) -> GroupKind:
@@ -224,7 +228,7 @@ def _told_apart(klass: Class, definitions: Mapping[GroupKind, Definition], manag
     templates = tuple(
         replace(
             t,
-            composite=_defined(definitions, t.group_kind) is not None,
+            composite=_defined(definitions, t.group_kind) is not None or t.group_kind == APPLICATION,
             managed=klass.parent is not Parent.instance or t.group_kind in managed,
         )
         for t in klass.templates
