@@ -121,7 +121,7 @@ def build_plan(
             claims.append(claim)
             needs[claim.address] = _outside_needs(claim)
     problems.raise_as(ComposeError)
-    _refuse_doubles([c for root in claims for c in root.walk()], problems)
+    _refuse_doubles([c for root in claims for c in root.walk()], given, problems)
     problems.raise_as(ComposeError)
     by_address = {c.address: c for c in claims}
     order = reference.ordered(list(by_address), needs)
@@ -302,6 +302,10 @@ def _outside_needs(root: PlannedClaim) -> list[tuple[str, str]]:
 def _contrary(draft: Draft) -> list[Problem]:
     """Where claim and class say different things, and the class stands."""
     found = []
+    claim, klass = draft.binding.claim, draft.binding.klass
+    if klass.claim_api_version and claim.api_version != klass.claim_api_version:
+        what = f"{claim.key} is of {claim.api_version}, and {klass.key} speaks of {klass.claim_api_version}"
+        found.append(Problem(what, claim.document.source_of("apiVersion"), "apiVersion", "use one version in both"))
     for child in draft.children:
         for outcome in child.outcomes:
             if outcome.contrary:
@@ -312,12 +316,12 @@ def _contrary(draft: Draft) -> list[Problem]:
     return found
 
 
-def _refuse_doubles(claims: Sequence[PlannedClaim], problems: Collector) -> None:
+def _refuse_doubles(claims: Sequence[PlannedClaim], given: Sequence[GivenResource], problems: Collector) -> None:
     """Nothing may stand twice in the cluster: two resources of one identity, two writers of one Secret.
 
     Nor may two claims hold one resource.
     """
-    seen: dict[tuple[str, str, str], str] = {}
+    seen = {(str(r.key.group_kind), r.key.namespace, r.key.name): f"the given {r.key}" for r in given}
     held: dict[str, str] = {}
     for planned in claims:
         if planned.binding.klass.static:
@@ -344,4 +348,6 @@ def _refuse_doubles(claims: Sequence[PlannedClaim], problems: Collector) -> None
                 place("Secret", secret.namespace, secret.name, child.address, planned, "metadata.name")
         for own in planned.connections:
             path = "spec.writeConnectionSecretToRef.name"
-            place("Secret", own.namespace, own.name, planned.address, planned, path)
+            last = own is planned.connections[-1]
+            writer = planned.address if last else f"the composite of {planned.address}"
+            place("Secret", own.namespace, own.name, writer, planned, path)

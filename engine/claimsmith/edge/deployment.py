@@ -10,6 +10,7 @@ import pulumi
 from claimsmith.cluster import Cluster
 from claimsmith.compose.identity import OWNER
 from claimsmith.edge.managed import Managed
+from claimsmith.edge.preflight import given_owner
 from claimsmith.errors import Problem, ReferenceError_
 from claimsmith.models.objects import GroupKind
 from claimsmith.plan import GivenResource, target_of_given
@@ -86,7 +87,7 @@ class Deployment:
         metadata = document["metadata"]
         annotations = {
             **(metadata.get("annotations") or {}),
-            OWNER: f"{self.project}/{self.stack}/given",
+            OWNER: given_owner(self.project, self.stack),
             "pulumi.com/patchFieldManager": f"claimsmith-{self.project}-{self.stack}",
         }
         if resource.options.wait_for:

@@ -5,21 +5,20 @@ from __future__ import annotations
 import importlib.util
 import os
 import sys
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pulumi
 
 from claimsmith.checks import component_problems
-from claimsmith.cluster import Cluster, owner_of
-from claimsmith.compose.identity import ADOPT
+from claimsmith.cluster import Cluster
+from claimsmith.edge import preflight
 from claimsmith.edge.component import Composite
 from claimsmith.edge.deployment import Deployment, kubernetes_provider
 from claimsmith.edge.foreign import credentials_of, refuse_foreign_objects
 from claimsmith.edge.static import refuse_held, static_component
 from claimsmith.edge.workloads import application_data, component_of, deploy_workloads
-from claimsmith.errors import ConnectionError_, DeployError, EngineError, GenerateError, Problem
+from claimsmith.errors import DeployError, EngineError, GenerateError, Problem
 from claimsmith.expand import claim_data
 from claimsmith.generate import class_name
 from claimsmith.models.klass import Class
@@ -40,7 +39,8 @@ def run(start: Path | None = None) -> None:
             for c in plan.walk()
         }
         cluster = Cluster(*_kubeconfig(project, settings))
-        refuse_foreign_secrets(plan, cluster)
+        preflight.refuse_foreign_secrets(plan, cluster)
+        preflight.refuse_foreign_given(plan, cluster)
         refuse_held(plan, cluster)
         refuse_foreign_objects(plan, cluster)
         deploy(
@@ -115,37 +115,6 @@ def load_component(project: Project, klass: Class) -> type[Composite]:
         spec.loader.exec_module(module)
     component: type[Composite] = getattr(sys.modules[name], class_name(klass))
     return component
-
-
-def refuse_foreign_secrets(plan: Plan, cluster: Cluster) -> None:
-    """Refuse to write over a Secret that a user named and somebody else made: the engine would merge into it."""
-    asking = [c for c in plan.walk() if c.connection and not _adopts(c)]
-    with ThreadPoolExecutor(max_workers=8) as pool:
-        found = list(pool.map(lambda c: _foreign(c, cluster), asking))
-    problems = [p for p in found if p]
-    if problems:
-        raise ConnectionError_(*problems)
-
-
-def _adopts(claim: PlannedClaim) -> bool:
-    """Whether the claim says that a Secret of its name is to be taken over, whoever made it."""
-    metadata = claim.binding.claim.data.get("metadata") or {}
-    return (metadata.get("annotations") or {}).get(ADOPT) == "true"
-
-
-def _foreign(claim: PlannedClaim, cluster: Cluster) -> Problem | None:
-    assert claim.connection, "only claims that ask for a Secret are looked at"
-    namespace, name = claim.connection.namespace, claim.connection.name
-    found = cluster.secret(namespace, name)
-    if found is None or owner_of(found) == claim.identity.owner:
-        return None
-    owner = owner_of(found)
-    whose = f"belongs to {owner}" if owner else "was not made by claimsmith"
-    path = "spec.writeConnectionSecretToRef.name"
-    where = claim.binding.claim.document.source_of(path)
-    what = f"{claim.address} asks for the Secret {namespace}/{name}, which is there already and {whose}"
-    fix = f'name another Secret, remove that one, or take it over: annotate the claim with {ADOPT}: "true"'
-    return Problem(what, where, path, fix)
 
 
 def _kubeconfig(project: Project, settings: pulumi.Config) -> tuple[str, str | None]:

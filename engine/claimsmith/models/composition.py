@@ -15,7 +15,7 @@ from claimsmith.models.metadata import Metadata
 from claimsmith.models.objects import ClassKey, GroupKind
 from claimsmith.models.parse import parse
 from claimsmith.models.policy import Policy
-from claimsmith.models.template import cleaned, names_of, spelt_path
+from claimsmith.models.template import cleaned, names_of, refuse_namespace, spelt_path
 from claimsmith.models.transform import Transform
 
 API_VERSION = "apiextensions.crossplane.io/v1alpha1"
@@ -76,6 +76,7 @@ def read(document: Document) -> tuple[Class, list[Problem]]:
     raw = parse(_Composition, document)
     listed = [(f"spec.to[{i}]", t) for i, t in enumerate(raw.spec.to)]
     names = names_of(document, [(at, t.name, str(t.base["kind"])) for at, t in listed])
+    refuse_namespace(raw.metadata, document)
     warnings: list[Problem] = []
     templates = tuple(
         Template(

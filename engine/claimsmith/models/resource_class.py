@@ -18,7 +18,7 @@ from claimsmith.models.objects import ClassKey, GroupKind
 from claimsmith.models.opaque import OpaqueTemplate
 from claimsmith.models.parse import parse
 from claimsmith.models.policy import Policy
-from claimsmith.models.template import cleaned, names_of, spelt_path
+from claimsmith.models.template import cleaned, names_of, refuse_namespace, spelt_path
 from claimsmith.models.transform import Transform
 
 API_VERSION = "infrastructure.crossplane.io/v1alpha1"
@@ -121,6 +121,7 @@ def read(document: Document) -> tuple[Class, list[Problem]]:
         raw = parse(_CompositeResourceClass, document)
         listed = [(f"spec.resources[{i}]", r) for i, r in enumerate(raw.spec.resources)]
         parent = Parent.composite
+    refuse_namespace(raw.metadata, document)
     warnings: list[Problem] = []
     names = names_of(document, [(at, r.name, str(r.made()["kind"])) for at, r in listed])
     templates = tuple(

@@ -7,6 +7,7 @@ from typing import Any
 
 from claimsmith.documents import Document
 from claimsmith.errors import ModelError, Problem
+from claimsmith.models.metadata import Metadata
 from claimsmith.models.objects import kebab
 
 KEPT_METADATA = ("labels", "annotations")
@@ -43,6 +44,14 @@ def cleaned(
         rest["spec"] = one_spelling(rest["spec"])
     head = {"apiVersion": base["apiVersion"], "kind": base["kind"]}
     return {**head, **({"metadata": counting} if counting else {}), **rest}
+
+
+def refuse_namespace(metadata: Metadata, document: Document) -> None:
+    """Refuse a class in a namespace: classes are at cluster scope, whoever uses them."""
+    if metadata.namespace:
+        path = "metadata.namespace"
+        what = "a class is at cluster scope and has no namespace"
+        raise ModelError(Problem(what, document.source_of(path), path, "remove it"))
 
 
 def one_spelling(spec: dict[str, Any]) -> dict[str, Any]:

@@ -1,0 +1,73 @@
+"""Before the engine runs: names that a user chose are looked up, and what is somebody else's is refused.
+
+The engine's create merges into an object of the same name, and its delete deletes it, whoever made it.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+
+from claimsmith.cluster import Cluster, owner_of
+from claimsmith.compose.identity import ADOPT
+from claimsmith.errors import ConnectionError_, DeployError, Problem
+from claimsmith.plan import GivenResource, Plan, PlannedClaim
+
+
+def refuse_foreign_secrets(plan: Plan, cluster: Cluster) -> None:
+    """Refuse to write over a Secret that a user named and somebody else made: the engine would merge into it."""
+    asking = [c for c in plan.walk() if c.connection and not _adopts(c)]
+    with ThreadPoolExecutor(max_workers=8) as pool:
+        found = list(pool.map(lambda c: _foreign(c, cluster), asking))
+    problems = [p for p in found if p]
+    if problems:
+        raise ConnectionError_(*problems)
+
+
+def _adopts(claim: PlannedClaim) -> bool:
+    """Whether the claim says that a Secret of its name is to be taken over, whoever made it."""
+    metadata = claim.binding.claim.data.get("metadata") or {}
+    return (metadata.get("annotations") or {}).get(ADOPT) == "true"
+
+
+def _foreign(claim: PlannedClaim, cluster: Cluster) -> Problem | None:
+    assert claim.connection, "only claims that ask for a Secret are looked at"
+    namespace, name = claim.connection.namespace, claim.connection.name
+    found = cluster.secret(namespace, name)
+    if found is None or owner_of(found) == claim.identity.owner:
+        return None
+    owner = owner_of(found)
+    whose = f"belongs to {owner}" if owner else "was not made by claimsmith"
+    path = "spec.writeConnectionSecretToRef.name"
+    where = claim.binding.claim.document.source_of(path)
+    what = f"{claim.address} asks for the Secret {namespace}/{name}, which is there already and {whose}"
+    fix = f'name another Secret, remove that one, or take it over: annotate the claim with {ADOPT}: "true"'
+    return Problem(what, where, path, fix)
+
+
+def refuse_foreign_given(plan: Plan, cluster: Cluster) -> None:
+    """Refuse to give what somebody else made: with the stack it would go, and a namespace with all that is in it."""
+    asking = [r for r in plan.resources if (r.document["metadata"].get("annotations") or {}).get(ADOPT) != "true"]
+    with ThreadPoolExecutor(max_workers=8) as pool:
+        found = list(pool.map(lambda r: _foreign_given(r, plan, cluster), asking))
+    problems = [p for p in found if p]
+    if problems:
+        raise DeployError(*problems)
+
+
+def _foreign_given(resource: GivenResource, plan: Plan, cluster: Cluster) -> Problem | None:
+    document, key = resource.document, resource.key
+    live = cluster.read(str(document["apiVersion"]), str(document["kind"]), key.name, key.namespace or None)
+    if live is None:
+        return None
+    owner = owner_of(live)
+    if owner == given_owner(plan.project, plan.stack):
+        return None
+    whose = f"belongs to {owner}" if owner else "was not made by claimsmith"
+    what = f"stacks/{plan.stack}/resources gives {key}, which is there already and {whose}"
+    fix = f'leave it out (a reference finds it all the same), or take it over: annotate it with {ADOPT}: "true"'
+    return Problem(what, path="metadata.name", fix=fix)
+
+
+def given_owner(project: str, stack: str) -> str:
+    """The owner of what a stack gives as it is."""
+    return f"{project}/{stack}/given"
