@@ -339,7 +339,7 @@ def test_expressions_select_too() -> None:
 )
 def test_spec_template(template: dict[str, Any], namespace: str | None, policy: str) -> None:
     [klass], _ = read(aggregate(**template), part(GKE))
-    assert (klass.secret_namespace, aggregate_class.reclaim_policy(klass)) == (namespace, policy)
+    assert (klass.secret_namespace, klass.retain) == (namespace, policy == "Retain")
     assert "reclaimPolicy" not in klass.templates[0].base["spec"]
 
 

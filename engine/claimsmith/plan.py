@@ -288,7 +288,8 @@ def _referenced(child: Child, draft: Draft, targets: Mapping[GroupKind, Sequence
 def _outside_needs(root: PlannedClaim) -> list[tuple[str, str]]:
     """The other claims whose children this claim's children refer to."""
     own = {c.address for claim in root.walk() for c in claim.children}
-    found = []
+    required = root.binding.klass.key if root.binding.klass.static else None
+    found = [(str(required), root.binding.claim.resource_path)] if required else []
     for claim in root.walk():
         for child in claim.children:
             for path, leaf in walk(child.document):

@@ -7,6 +7,7 @@ import shutil
 from typing import Any
 
 import pytest
+import yaml
 
 from tests.conftest import ROOT
 from tests.e2e.rig import RESOURCE_GROUP, RULE, SERVER, Rig
@@ -31,6 +32,10 @@ def showcase(rig: Rig) -> Rig:
     shutil.copytree(ROOT / "components", rig.root / "components", ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copytree(ROOT / "stacks" / "showcase", rig.root / "stacks" / "showcase")
     (rig.root / "stacks" / "showcase" / "bindings.yaml").unlink()
+    # The tests' cluster has one of the subnets already.
+    network = rig.root / "stacks" / "showcase" / "resources" / "network.yaml"
+    given = [d for d in yaml.safe_load_all(network.read_text()) if d["metadata"]["name"] != "sample-subnet"]
+    network.write_text(yaml.safe_dump_all(given))
     rig.prepare("showcase")
     settings = {"config": {"claimsmith:kubeconfig": str(rig.kubeconfig), "claimsmith:records": "true"}}
     rig.write("stacks/Pulumi.showcase.yaml", settings)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from typing import Any
 
 import pytest
@@ -93,3 +94,47 @@ def test_given_resources_are_deployed_as_written_and_can_be_claimed(platform: Ri
     # What was there before its claim outlives it.
     assert [o for o in rig.live(CLOUD_SQL) if o["metadata"]["name"] == f"{rig.name}-given"]
     rig.delete(CLOUD_SQL, f"{rig.name}-given")
+
+
+def test_what_somebody_else_made_is_not_given(platform: Rig) -> None:
+    rig = platform
+    rig.write("stacks/dev/resources/db.yaml", instance(f"{rig.name}-theirs"))
+    rig.write("stacks/dev/claims/.keep", "")
+    rig.prepare("dev")
+    rig.create(CLOUD_SQL, instance(f"{rig.name}-theirs"))
+    for ran in (rig.pulumi("preview", "--stack", "dev"), rig.up("dev")):
+        assert ran.code != 0
+        assert "which is there already and was not made by claimsmith" in ran.text
+    rig.ok(rig.destroy("dev"))
+    assert [o for o in rig.live(CLOUD_SQL) if o["metadata"]["name"] == f"{rig.name}-theirs"]
+    rig.delete(CLOUD_SQL, f"{rig.name}-theirs")
+
+
+def test_a_composite_of_the_same_stack_can_be_required(rig: Rig) -> None:
+    shutil.copytree(ROOT / "components" / "mysql-database", rig.root / "components" / "mysql-database")
+    rig.namespace(rig.name)
+    api = "acme.example.org/v1alpha1"
+    place = {"namespace": "crossplane-system", "name": f"{rig.name}-own"}
+    infrastructure = {"writeConnectionSecretToRef": place, "compositionRef": {"name": "mysql-on-gcp"}}
+    database = {
+        "apiVersion": api,
+        "kind": "MySQLDatabase",
+        "metadata": {"name": f"{rig.name}-own"},
+        "spec": {"region": "us-west", "infrastructure": infrastructure},
+    }
+    wish = {
+        "resourceRef": {"apiVersion": api, "kind": "MySQLDatabase", "name": f"{rig.name}-own"},
+        "writeConnectionSecretToRef": {"name": "own"},
+    }
+    requirement = {
+        "apiVersion": api,
+        "kind": "MySQLDatabaseRequirement",
+        "metadata": {"name": "own", "namespace": rig.name},
+        "spec": {"region": "us-west", "infrastructure": wish},
+    }
+    rig.write("stacks/dev/claims/all.yaml", [requirement, database])
+    rig.prepare("dev")
+    rig.ok(rig.up("dev"))
+    assert rig.secret_values(rig.name, "own") == rig.secret_values("crossplane-system", f"{rig.name}-own")
+    assert rig.secret_values(rig.name, "own").keys() == {"username", "password", "endpoint"}
+    rig.ok(rig.up("dev", "--expect-no-changes"))

@@ -64,6 +64,7 @@ class ClassRef:
     secret_namespace: str | None = None
     service_account: tuple[str, str] | None = None
     protect: bool = False
+    retain: bool = False
 
     def reference(self) -> dict[str, str]:
         """The class as a `classRef` names it."""
@@ -117,6 +118,7 @@ class Composite(pulumi.ComponentResource):
             pulumi.ResourceOptions(aliases=aliases, depends_on=self._deployment.needs(dressed)),
         )
         child = Managed(f"{self._name}/{template}", engine_document(dressed, options, self.claim), opts)
+        child.kept = options.retain
         self._made.append(child)
         class_name = class_ref[2] if class_ref else ""
         labels = dressed["metadata"].get("labels") or {}
@@ -239,11 +241,18 @@ class Composite(pulumi.ComponentResource):
             ),
         )
 
+    def _children(self) -> list[Managed]:
+        return [made for made in self._made if isinstance(made, Managed)]
+
     def _record(self, references: list[dict[str, str]]) -> None:
         for word, document in records_of(self.claim, self._args, references, self._secrets):
             document["metadata"]["annotations"][FIELD_MANAGER] = field_manager(self.claim)
             needs = self._deployment.needs(document)
-            opts = pulumi.ResourceOptions(parent=self, provider=self._deployment.provider, depends_on=needs)
+            # A composite stays with what it is made of, or where its class says so.
+            kept = word == "composite" and (self.CLASS.retain or any(c.kept for c in self._children()))
+            opts = pulumi.ResourceOptions(
+                parent=self, provider=self._deployment.provider, depends_on=needs, retain_on_delete=kept or None
+            )
             Managed(f"{self._name}/{word}", document, opts)
 
 

@@ -58,6 +58,7 @@ class Deployment:
         self._planned: dict[GroupKind, list[Target]] = {}
         self._registered: dict[str, Managed] = {}
         self._defining: dict[GroupKind, Managed] = {}
+        self._claims: dict[str, Any] = {}
         for target in targets:
             self._planned.setdefault(target.group_kind, []).append(target)
 
@@ -114,6 +115,14 @@ class Deployment:
         namespace = document["metadata"].get("namespace")
         wanted = (self._registered.get(f"Namespace/{namespace}"), self._defining.get(GroupKind.of(dict(document))))
         return [made for made in wanted if made]
+
+    def claimed(self, reference: Mapping[str, Any]) -> Any:
+        """The component of the claim that a reference names, if it is one of this stack's, at cluster scope."""
+        return self._claims.get(f"{GroupKind.of(dict(reference))}/{reference['name']}")
+
+    def made(self, address: str, component: Any) -> None:
+        """Note the component of a claim, for those that require it."""
+        self._claims[address] = component
 
     def given(self, reference: Mapping[str, Any]) -> Managed | None:
         """The given resource that a reference names, if it is one of this stack's."""

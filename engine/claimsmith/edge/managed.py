@@ -22,6 +22,8 @@ class Managed(pulumi.CustomResource):
     Its URN outlives its class: the type comes from its kind, the name from claim and template.
     """
 
+    kept = False
+    """Whether it stays in the cluster when it leaves the stack."""
     metadata: pulumi.Output[Any]
     spec: pulumi.Output[Any]
     status: pulumi.Output[Any]

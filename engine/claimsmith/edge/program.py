@@ -89,7 +89,10 @@ def deploy(
     for resource in sorted(plan.resources, key=_rank):
         deployment.give(resource)
     deployment.problems.extend(u.problem for u in plan.unbound if u.mistake)
-    made = {c.address: components[c.address](c.component_name, claim_data(c.binding)) for c in plan.claims}
+    made: dict[str, Composite] = {}
+    for c in plan.claims:
+        made[c.address] = components[c.address](c.component_name, claim_data(c.binding))
+        deployment.made(c.address, made[c.address])
     workloads = {address: w.summary() for address, w in deploy_workloads(deployment, plan).items()}
     summary = {address: _summary(plan_of, made[address]) for address, plan_of in _by_address(plan).items()}
     pulumi.export("claims", summary)

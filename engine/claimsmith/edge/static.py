@@ -10,6 +10,7 @@ from typing import Any
 
 import pulumi
 
+from claimsmith.catalog import AGGREGATE_RESOURCE, COMPOSITE_RESOURCE
 from claimsmith.cluster import Cluster, owner_of
 from claimsmith.connection import Connection, SecretPlace
 from claimsmith.edge import secrets
@@ -18,6 +19,7 @@ from claimsmith.edge.managed import Managed
 from claimsmith.errors import BindingError, Problem
 from claimsmith.plan import Plan, PlannedClaim, hold
 
+COMPOSITES = {COMPOSITE_RESOURCE, AGGREGATE_RESOURCE}
 _PARENTS = ("compositeRef", "aggregateRef")
 
 
@@ -28,11 +30,21 @@ class StaticClaim(Composite):
 
     def __init__(self, name: str, args: Any, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__(name, args, opts)
+        composite = self._deployment.claimed(self.RESOURCE)
+        if composite is not None:
+            self._require(composite)
+            return
         given = self._deployment.given(self.RESOURCE)
         resource = given or self._read()
         # One that this stack gives carries the claim's reference from the start.
         self._made.append(given or self._held(resource))
         self._publish(resource)
+        self.finish()
+
+    def _require(self, composite: Composite) -> None:
+        """Bind to a composite that this stack makes itself: its details are at hand."""
+        self._made.append(composite)
+        self.publish_connection(composite)
         self.finish()
 
     def _read(self) -> Managed:
@@ -95,14 +107,16 @@ def static_component(planned: PlannedClaim) -> type[Composite]:
 
 def refuse_held(plan: Plan, cluster: Cluster) -> None:
     """Refuse a claim for a resource that is not there, that another claim holds, or that is part of a composite."""
-    given = {r.address for r in plan.resources}
-    problems = [p for c in plan.claims if c.binding.klass.static and (p := _held_problem(c, cluster, given))]
+    given = {r.address for r in plan.resources} | {c.address for c in plan.claims}
+    problems = [p for c in plan.claims if c.binding.klass.static and (p := _held_problem(c, plan, cluster, given))]
     if problems:
         raise BindingError(*problems)
 
 
-def _held_problem(planned: PlannedClaim, cluster: Cluster, given: set[str]) -> Problem | None:
+def _held_problem(planned: PlannedClaim, plan: Plan, cluster: Cluster, given: set[str]) -> Problem | None:
     klass, claim = planned.binding.klass, planned.binding.claim
+    if str(klass.key) in {c.address for c in plan.claims}:
+        return None
     live = cluster.read(klass.api_version, klass.key.group_kind.kind, klass.name)
     where = claim.document.source_of(claim.resource_path)
 
@@ -124,7 +138,21 @@ def _held_problem(planned: PlannedClaim, cluster: Cluster, given: set[str]) -> P
         )
     if holder and holder.get("uid") not in (None, planned.identity.uid):
         return problem("the same claim of another stack holds", "name another resource")
+    if (
+        klass.key.group_kind in COMPOSITES
+        and live["metadata"].get("annotations", {}).get(_bindable(planned)) != "bindable"
+    ):
+        return problem(
+            f"does not say that {claim.key.group_kind} may bind to it",
+            f"annotate it with {_bindable(planned)}: bindable",
+        )
     owner = owner_of(live)
     if owner and not owner.endswith("/given"):
         return problem("was made for another claim", "name another resource")
     return None
+
+
+def _bindable(planned: PlannedClaim) -> str:
+    """The annotation by which a composite says that a kind of claim may bind to it."""
+    kind = planned.binding.claim.key.group_kind
+    return f"{kind.kind.lower()}.{kind.group}/{planned.binding.claim.api_version.rpartition('/')[2]}"

@@ -280,6 +280,7 @@ def _class_options(klass: Class) -> dict[str, str]:
         "secret_namespace": (klass.secret_namespace, None),
         "service_account": (klass.service_account, None),
         "protect": (klass.annotations.get(PROTECT) == "true", False),
+        "retain": (klass.retain, False),
     }
     return {key: repr(value) for key, (value, usual) in wanted.items() if value != usual}
 

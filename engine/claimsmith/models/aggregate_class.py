@@ -78,11 +78,6 @@ def read(document: Document, members: Iterable[Member], bindable: Bindable) -> t
     return classes, warnings
 
 
-def reclaim_policy(klass: Class) -> str:
-    """What becomes of an aggregate resource when its claim ends. Its members follow their own classes."""
-    return parse(_AggregateResourceClass, klass.document).spec_template.reclaim_policy
-
-
 _LABELS = "give it the labels of the classes that it means"
 
 
@@ -119,6 +114,7 @@ def _class(
         annotations=raw.metadata.annotations,
         secret_namespace=raw.spec_template.write_connection_secrets_to_namespace,
         claim_api_version=specific_class.claim_api_version(claim),
+        retain=raw.spec_template.reclaim_policy == "Retain",
     )
 
 

@@ -148,6 +148,8 @@ class Class:
     """Whether the class may serve other kinds of claim too."""
     makes: str = ""
     """The one kind that it makes, where its own kind says so: `RedisClass` makes `Redis`."""
+    retain: bool = False
+    """Whether the composite itself, not its members, outlives its claim."""
     static: Mapping[str, Any] | None = None
     """The resource that is there already, for a claim that names one instead of a class."""
 
@@ -182,6 +184,7 @@ class Class:
             **({"secretNamespace": self.secret_namespace} if self.secret_namespace else {}),
             **({"serviceAccount": self.service_account} if self.service_account else {}),
             **({"static": self.static} if self.static else {}),
+            **({"retain": True} if self.retain else {}),
         }
         text = json.dumps({**content, **extras, "templates": templates}, sort_keys=True, separators=(",", ":"))
         return "sha256:" + hashlib.sha256(text.encode()).hexdigest()
