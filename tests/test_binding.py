@@ -314,3 +314,13 @@ def test_broken_files_are_refused_with_their_line(text: str, line: int) -> None:
     problem = caught.value.problems[0]
     assert (problem.where.file, problem.where.line) == ("bindings.yaml", line)
     assert problem.fix
+
+
+def test_a_claim_removed_together_with_a_change_of_its_class_is_refused() -> None:
+    before = recorded([class_data()], classRef=class_ref("plain"))
+    changed = class_data("plain", {"base": {**BUCKET, "spec": {"reclaimPolicy": "Retain"}}})
+    with pytest.raises(BindingError) as caught:
+        expanded(catalog_of([changed]), before)
+    [problem] = caught.value.problems
+    assert "was removed" in problem.what
+    assert problem.fix

@@ -3,12 +3,13 @@ from __future__ import annotations
 import pytest
 
 from claimsmith.catalog import read_catalog
+from claimsmith.crds import permissive_crd
 from claimsmith.errors import CatalogError
 from claimsmith.models.objects import GroupKind
 from tests.samples import catalog_of, claim_data, class_data, documents_of
 
 DATABASE = GroupKind("database.example.org", "Database")
-CRD = {"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "metadata": {"name": "x.y"}}
+CRD = permissive_crd("y.example.org/v1", "X", namespaced=False, managed=False, plural="x")
 
 
 def test_classes_and_claims_are_found_by_their_keys() -> None:
@@ -29,7 +30,7 @@ def test_serving_is_by_kind_and_in_the_order_of_names() -> None:
 
 
 def test_crds_are_kept() -> None:
-    assert [d.data["metadata"]["name"] for d in catalog_of([CRD]).crds] == ["x.y"]
+    assert [d.data["metadata"]["name"] for d in catalog_of([CRD]).crds] == ["x.y.example.org"]
 
 
 def test_nothing_is_a_catalog_too() -> None:

@@ -169,6 +169,9 @@ def _by_name(claim: Claim, key: ClassKey, catalog: Catalog, reason: str, *, path
     if not named:
         close = nearest(key.name, (c.name for c in serving))
         fix = f"did you mean {close!r}?" if close else _offer(serving)
+        twin = next((c for c in serving if c.name == key.name), None)
+        if twin:
+            fix = f"did you mean kind: {twin.key.group_kind.kind} of apiVersion: {twin.api_version}?"
         return _unbound(claim, path, f"there is no class {key}", fix, mistake=True)
     if klass is None:
         what = f"{key} serves {', '.join(str(c.serves) for c in named)}, not {claim.key.group_kind}"
@@ -224,8 +227,8 @@ def _held(claim: Claim, record: Record, catalog: Catalog) -> Class:
 
 def _heaviest(claim: Claim, classes: list[Class], why: str) -> Choice:
     candidates = tuple(c.key for c in classes)
-    top = max(_weight(c) for c in classes)
-    heaviest = [c for c in classes if _weight(c) == top]
+    top = max(weight_of(c) for c in classes)
+    heaviest = [c for c in classes if weight_of(c) == top]
     chosen = min(heaviest, key=lambda c: hashlib.sha256(f"{claim.key}|{c.key}".encode()).hexdigest())
     if len(classes) == 1:
         return Choice(chosen, why, candidates)
@@ -233,7 +236,8 @@ def _heaviest(claim: Claim, classes: list[Class], why: str) -> Choice:
     return Choice(chosen, f"{why}; {how} of {len(classes)}", candidates)
 
 
-def _weight(klass: Class) -> int:
+def weight_of(klass: Class) -> int:
+    """How much a class counts where several may serve a claim; one that is no whole number is refused."""
     text = klass.annotations.get(WEIGHT, "0")
     try:
         return int(text)

@@ -11,7 +11,7 @@ from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol, TypeVar
 
-from claimsmith.crds import is_managed
+from claimsmith.crds import is_managed, refuse_unsound
 from claimsmith.documents import Document
 from claimsmith.errors import CatalogError, Collector, ModelError, Problem, nearest
 from claimsmith.models import aggregate_class, composition, definition, instance, resource_class, specific_class
@@ -157,6 +157,7 @@ def _sorted_out(platform: Iterable[Document], bindable: Bindable, problems: Coll
             elif kind == AGGREGATE:
                 found["aggregate"].append(document)
             elif kind == CRD:
+                refuse_unsound(document)
                 found["crd"].append(document)
             elif specific_class.is_class(document, bindable):
                 found["specific"].append(document)

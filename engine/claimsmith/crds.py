@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
+from claimsmith.documents import Document
 from claimsmith.errors import ModelError, Problem
 
 Crd = dict[str, Any]
@@ -98,6 +99,26 @@ def without_webhook(crd: Crd) -> Crd:
     if crd["spec"].get("conversion", {}).get("strategy") != "Webhook":
         return crd
     return {**crd, "spec": {**crd["spec"], "conversion": {"strategy": "None"}}}
+
+
+def refuse_unsound(document: Document) -> None:
+    """Refuse a definition of which not even the kind can be told."""
+    spec = document.data.get("spec")
+    spec = spec if isinstance(spec, dict) else {}
+    names = spec.get("names") if isinstance(spec.get("names"), dict) else {}
+    versions = spec.get("versions", [{"name": spec.get("version")}])
+    named = isinstance(versions, list) and all(isinstance(v, dict) and isinstance(v.get("name"), str) for v in versions)
+    wanted = {
+        "spec.group": isinstance(spec.get("group"), str),
+        "spec.names.kind": isinstance(names, dict) and isinstance(names.get("kind"), str),
+        "spec.names.plural": isinstance(names, dict) and isinstance(names.get("plural"), str),
+        "spec.versions": bool(versions) and named,
+    }
+    missing = [path for path, there in wanted.items() if not there]
+    if missing:
+        what = f"the definition does not say its {missing[0]}"
+        where = document.source_of(missing[0])
+        raise ModelError(Problem(what, where, missing[0], "write it as kubectl get crd NAME -o yaml shows it"))
 
 
 def is_managed(crd: Crd) -> bool:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 import yaml
@@ -51,7 +52,7 @@ class Document:
         """The place of the deepest part of the path that the file really has.
 
         The file is parsed once more to find it: positions are only wanted when something is
-        wrong, and keeping them for ten thousand documents would cost more than their data.
+        wrong or is explained, and keeping them for ten thousand documents would cost more than their data.
         """
         steps = fieldpath.parse(path) if isinstance(path, str) else path
         if not self.text:
@@ -136,6 +137,7 @@ def _too_large(where: Source) -> Problem:
     return Problem(what, where, fix="write it out, smaller")
 
 
+@lru_cache(maxsize=16)
 def _nth_node(text: str, index: int) -> yaml.Node:
     for found, node in enumerate(yaml.compose_all(text, Loader=_Loader)):
         if found == index:

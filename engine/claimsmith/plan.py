@@ -6,7 +6,7 @@ the set of resources is known before the engine runs, only values inside them ma
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -101,14 +101,14 @@ def build_plan(
     """The plan for drafted claims; every problem of every claim is told at once."""
     problems = Collector()
     drafts = [d for root in expansion.drafts for d in root.walk()]
-    targets = _index(drafts)
+    targets = targets_of(drafts)
     for resource in given:
         targets.setdefault(resource.key.group_kind, []).append(target_of_given(resource))
     claims: list[PlannedClaim] = []
     needs: dict[str, list[tuple[str, str]]] = {}
     for draft in expansion.drafts:
         with problems.catch():
-            claim = _finished(draft, targets, table)
+            claim = finished(draft, targets, table)
             claims.append(claim)
             needs[claim.address] = _outside_needs(claim)
     problems.raise_as(ComposeError)
@@ -161,7 +161,7 @@ def secret_document(identity: Identity, secret: Connection) -> dict[str, Any]:
     return {"apiVersion": "v1", "kind": "Secret", "metadata": metadata, "type": SECRET_TYPE}
 
 
-def _index(drafts: Sequence[Draft]) -> dict[GroupKind, list[Target]]:
+def targets_of(drafts: Iterable[Draft]) -> dict[GroupKind, list[Target]]:
     """What a selector may pick in this stack, by kind."""
     found: dict[GroupKind, list[Target]] = {}
     for draft in drafts:
@@ -202,9 +202,9 @@ def target_of_given(resource: GivenResource) -> Target:
     return Target(resource.address, resource.key.group_kind, labels, "", resource.key.name)
 
 
-def _finished(draft: Draft, targets: Mapping[GroupKind, Sequence[Target]], table: Table) -> PlannedClaim:
+def finished(draft: Draft, targets: Mapping[GroupKind, Sequence[Target]], table: Table) -> PlannedClaim:
     """The claim with selectors replaced by references, its children in order, and its Secrets."""
-    nested = [_finished(d, targets, table) for d in draft.nested]
+    nested = [finished(d, targets, table) for d in draft.nested]
     children = {c.address: _referenced(c, draft, targets, table) for c in draft.children}
     needs = {
         a: [(r.resource, fieldpath.to_text(p)) for p, r in walk(c.document) if isinstance(r, Ref)]

@@ -9,14 +9,13 @@ stacks/<stack>/bindings.yaml      which class serves each claim
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from claimsmith import binding, bindings_file, crds
+from claimsmith import binding, bindings_file, crd_set, crds
 from claimsmith.binding import Record
 from claimsmith.catalog import Catalog, read_catalog
 from claimsmith.documents import Document, read_documents
@@ -27,7 +26,7 @@ from claimsmith.models.bindable import Bindable, read_bindable
 from claimsmith.models.klass import Class
 from claimsmith.models.objects import ClaimKey, GroupKind
 from claimsmith.models.reference_table import read_table
-from claimsmith.plan import Plan, build_plan, given_resource
+from claimsmith.plan import GivenResource, Plan, build_plan, given_resource
 from claimsmith.reference import Table
 from claimsmith.scope import Scopes, scopes_of_crds
 
@@ -138,12 +137,16 @@ class Project:
         if missing and not unrecorded_ok:
             raise BindingError(*missing)
         warnings = [*catalog.warnings, *missing]
+        given = self.given(catalog)
+        return build_plan(found, project=self.name, stack=stack, table=self.table(), given=given, warnings=warnings)
+
+    def given(self, catalog: Catalog) -> list[GivenResource]:
+        """The resources that a stack's files give as they are."""
         scopes, managed = self.scopes(catalog), catalog.managed
-        given = [
+        return [
             given_resource(k, d.data, namespaced=scopes.namespaced(k.group_kind), managed=k.group_kind in managed)
             for k, d in catalog.resources.items()
         ]
-        return build_plan(found, project=self.name, stack=stack, table=self.table(), given=given, warnings=warnings)
 
     def scopes(self, catalog: Catalog) -> Scopes:
         """Which kinds are namespaced, as far as the project's files say."""
@@ -182,12 +185,13 @@ def find_root(start: Path | None = None) -> Path:
 
 
 def crds_needed(root: Path, stack: str | None = None) -> list[dict[str, Any]]:
-    """The CRDs of what a stack's classes make: those the platform gives, permissive ones for the rest."""
+    """The CRDs of a platform's kinds, of what its classes make and of what a stack, or each stack, gives.
+
+    Permissive ones where none is given.
+    """
     project = Project(root)
-    catalog = project.catalog(stack)
-    made = {(t.api_version, t.kind): None for k in catalog.classes.values() for t in k.templates}
-    permissive = [crds.permissive_crd(api, kind, namespaced=False, managed=True) for api, kind in made]
-    return crds.merge_crds([*permissive, *(d.data for d in catalog.crds)])
+    stacks: list[str | None] = [stack] if stack else [None, *project.stacks()]
+    return crds.merge_crds([crd for name in stacks for crd in crd_set.needed_crds(project.catalog(name))])
 
 
 def write_atomically(path: Path, text: str, *, mode: int | None = None) -> bool:
@@ -208,8 +212,3 @@ def write_atomically(path: Path, text: str, *, mode: int | None = None) -> bool:
         partial.unlink(missing_ok=True)
         raise
     return True
-
-
-def write_all(files: Iterable[tuple[Path, str]]) -> list[Path]:
-    """Write several files; gives those that changed."""
-    return [path for path, text in files if write_atomically(path, text)]

@@ -88,9 +88,9 @@ def selections(
     return found
 
 
-def pick(selection: Selection, *, own: Target, candidates: Iterable[Target]) -> Target:
-    """The one resource that a selection means; among several a stable choice."""
-    fitting = [
+def fitting(selection: Selection, *, own: Target, candidates: Iterable[Target]) -> list[Target]:
+    """The resources that a selection may mean, never the one that selects."""
+    return [
         t
         for t in candidates
         if t.address != own.address
@@ -99,13 +99,18 @@ def pick(selection: Selection, *, own: Target, candidates: Iterable[Target]) -> 
         and (not selection.class_name or t.class_name == selection.class_name)
         and all(t.labels.get(k) == v for k, v in selection.labels.items())
     ]
-    if not fitting:
+
+
+def pick(selection: Selection, *, own: Target, candidates: Iterable[Target]) -> Target:
+    """The one resource that a selection means; among several a stable choice."""
+    found = fitting(selection, own=own, candidates=candidates)
+    if not found:
         path = fieldpath.to_text(selection.path)
         fix = f"add such a resource, or name an existing one in {fieldpath.to_text(selection.ref_path)}"
         raise ReferenceError_(Problem(f"the selector matches no {selection}", path=path, fix=fix))
     if selection.same_parent:
-        return min(fitting, key=lambda t: _stable(own.template, t.template))
-    return min(fitting, key=lambda t: _stable(own.address, t.address))
+        return min(found, key=lambda t: _stable(own.template, t.template))
+    return min(found, key=lambda t: _stable(own.address, t.address))
 
 
 def replace_selectors(

@@ -43,14 +43,15 @@ def _shown(leaf: Any) -> Any:
 
 def _claim(claim: PlannedClaim) -> str:
     head = f"# {claim.address}, served by {claim.binding.klass.key} ({claim.binding.reason})\n"
-    parts = [f"---\n{_yaml(plain(child.document))}" for child in claim.children]
+    parts = [f"---\n{yaml_text(plain(child.document))}" for child in claim.children]
     for secret in claim.connections:
         from_ = ", ".join(f"{s} ({s.kind})" for s in secret.sources) or "no child: it will be empty"
-        parts.append(f"---\n# its data: the keys of {from_}\n{_yaml(secret_document(claim.identity, secret))}")
+        parts.append(f"---\n# its data: the keys of {from_}\n{yaml_text(secret_document(claim.identity, secret))}")
     return "".join([*(_claim(nested) for nested in claim.nested), head, *parts])
 
 
-def _yaml(document: dict[str, Any]) -> str:
+def yaml_text(document: dict[str, Any]) -> str:
+    """One document as YAML."""
     return yaml.dump(document, Dumper=_Dumper, sort_keys=False, width=120, allow_unicode=True)
 
 

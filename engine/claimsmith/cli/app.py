@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from claimsmith.cli import console, local, toolchain
-from claimsmith.cli.console import Format, Output
+from claimsmith.cli import console, local, questions, toolchain
+from claimsmith.cli.console import Format, Output, TextFormat
+from claimsmith.cli.questions import Stack
 
 if TYPE_CHECKING:
     from claimsmith.project import Project
@@ -22,15 +22,9 @@ app = typer.Typer(
 )
 app.add_typer(toolchain.app, name="toolchain")
 app.add_typer(local.app, name="local")
-
-Stack = Annotated[str, typer.Argument(help="The environment: a folder below stacks/.", show_default=False)]
-
-
-class RenderFormat(StrEnum):
-    """How rendered documents are printed."""
-
-    yaml = "yaml"
-    json = "json"
+app.command()(questions.explain)
+app.command()(questions.classes)
+app.command()(questions.crds)
 
 
 @app.callback(invoke_without_command=True)
@@ -111,7 +105,7 @@ def bind(
 def render(
     stack: Stack,
     claim: Annotated[str | None, typer.Argument(help="One claim, as Kind.group/namespace/name.")] = None,
-    output: Annotated[RenderFormat, typer.Option("--output", "-o", help="How to print it.")] = RenderFormat.yaml,
+    output: Annotated[TextFormat, typer.Option("--output", "-o", help="How to print it.")] = TextFormat.yaml,
 ) -> None:
     """Print what a stack makes, in the order of making. Needs no engine and no cluster, and knows no secret.
 
@@ -119,7 +113,7 @@ def render(
     """
     from claimsmith import actions
 
-    if output == RenderFormat.json:
+    if output == TextFormat.json:
         console.print_json(actions.rendered_documents(_project(), stack, claim))
     else:
         for part in actions.rendered(_project(), stack, claim):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import json
+import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -26,6 +27,13 @@ class Format(StrEnum):
     """How a command prints its result."""
 
     text = "text"
+    json = "json"
+
+
+class TextFormat(StrEnum):
+    """How a command prints documents."""
+
+    yaml = "yaml"
     json = "json"
 
 
@@ -51,6 +59,14 @@ def command(function: Callable[P, R]) -> Callable[P, R]:
             # The reader (head, a pager) has seen enough: with stdout elsewhere, the last flush stays quiet.
             sys.stdout = open("/dev/null", "w")  # noqa: SIM115 - lives until the process ends
             raise typer.Exit(141) from None
+        except (typer.Exit, typer.Abort, typer.BadParameter):
+            raise
+        except Exception as error:
+            if os.environ.get("CLAIMSMITH_DEBUG"):
+                raise
+            say(f"this is a bug of claimsmith: {type(error).__name__}: {error}")
+            say("  fix: report it with what CLAIMSMITH_DEBUG=1 prints for the same command")
+            raise typer.Exit(3) from error
 
     return run
 
@@ -69,6 +85,14 @@ def print_problems(problems: Iterable[Problem], *, label: str = "error") -> None
 def print_json(value: Any) -> None:
     """Write a value to standard output as JSON."""
     typer.echo(json.dumps(value, indent=2, ensure_ascii=False))
+
+
+def print_yaml(documents: Iterable[dict[str, Any]]) -> None:
+    """Write documents to standard output as a YAML stream."""
+    from claimsmith.render import yaml_text
+
+    for document in documents:
+        typer.echo(f"---\n{yaml_text(document)}", nl=False)
 
 
 def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:

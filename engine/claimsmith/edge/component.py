@@ -20,6 +20,7 @@ from claimsmith.models.objects import ClaimKey, GroupKind, group_of
 from claimsmith.plan import connections_of, secret_document
 from claimsmith.records import records_of
 from claimsmith.reference import Selection, Target
+from claimsmith.urns import component_type
 
 WAIT_FOR = "pulumi.com/waitFor"
 FIELD_MANAGER = "pulumi.com/patchFieldManager"
@@ -47,7 +48,7 @@ class ClaimKind:
     @property
     def type_token(self) -> str:
         """The component's Pulumi type. The class is no part of it: a claim may move from class to class."""
-        return f"claimsmith:{group_of(self.api_version)}:{self.kind}"
+        return component_type(GroupKind(group_of(self.api_version), self.kind))
 
 
 @dataclass(frozen=True, slots=True)

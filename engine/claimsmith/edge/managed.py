@@ -11,6 +11,8 @@ from typing import Any
 
 import pulumi
 
+from claimsmith.urns import resource_type
+
 PROVIDER_VERSION = "4.25.0"
 
 
@@ -30,17 +32,10 @@ class Managed(pulumi.CustomResource):
         self.document = document
         self.template = resource_name.rpartition("/")[2]
         pinned = pulumi.ResourceOptions.merge(pulumi.ResourceOptions(version=PROVIDER_VERSION), opts)
-        token = type_token(document) + ("Patch" if patch else "")
+        token = resource_type(document) + ("Patch" if patch else "")
         super().__init__(token, resource_name, {"status": None, **document}, pinned)
 
     @property
     def name(self) -> pulumi.Output[str]:
         """The object's name in the cluster: whoever uses it is made after it."""
         return self.metadata.apply(lambda metadata: str(metadata["name"]))
-
-
-def type_token(document: Mapping[str, Any]) -> str:
-    """The engine's type for a document's apiVersion and kind."""
-    api_version = str(document["apiVersion"])
-    module = api_version if "/" in api_version else f"core/{api_version}"
-    return f"kubernetes:{module}:{document['kind']}"

@@ -1,4 +1,4 @@
-"""`claimsmith validate`: everything that can be told without an engine or a cluster, all at once."""
+"""All checks of a project, and what they found."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from claimsmith.checks import choices, fields, names
+from claimsmith.checks.components import component_problems
+from claimsmith.checks.findings import Findings
 from claimsmith.errors import Collector, Problem, in_order
-from claimsmith.models.klass import Class
 from claimsmith.plan import Plan
 from claimsmith.project import Project
 
@@ -32,34 +34,34 @@ class Report:
 def validate(project: Project, stacks: Sequence[str]) -> Report:
     """Check the platform's files and each stack's claims."""
     report = Report()
+    findings = Findings()
     found = Collector()
     with found.catch():
         catalog = project.catalog()
-        report.warnings += catalog.warnings
-        found.problems += [p for c in catalog.classes.values() for p in component_problems(project, c)]
+        rules = fields.Rules(catalog, project.table())
+        findings.warnings += catalog.warnings
+        findings.errors += [p for c in catalog.classes.values() for p in component_problems(project, c)]
+        findings.add(choices.check_choices(catalog))
+        findings.add(fields.check_classes(catalog, rules))
         report.summary.append(f"components: {len(catalog.classes)} classes")
         for stack in stacks:
             with found.catch():
                 plan = project.plan(stack, unrecorded_ok=True)
                 report.summary.append(_line(stack, plan))
-                report.warnings += plan.warnings
-                report.warnings += [u.problem for u in plan.unbound if not u.mistake]
-                found.problems += [u.problem for u in plan.unbound if u.mistake]
-    report.errors = in_order(found.problems)
-    report.warnings = in_order(report.warnings)
+                findings.add(_check_plan(plan, rules))
+    report.errors = in_order([*findings.errors, *found.problems])
+    report.warnings = in_order(findings.warnings)
     return report
 
 
-def component_problems(project: Project, klass: Class) -> list[Problem]:
-    """A component that is missing, or was generated from another state of its class."""
-    path = project.component_path(klass)
-    shown = path.relative_to(project.root).as_posix()
-    where = klass.document.source_of("metadata.name")
-    if not path.is_file():
-        return [Problem(f"{klass.key} has no component: {shown} is missing", where, fix="run: claimsmith generate")]
-    if klass.digest().encode() not in path.read_bytes():
-        return [Problem(f"{shown} is stale: {klass.key} has changed since", where, fix="run: claimsmith generate")]
-    return []
+def _check_plan(plan: Plan, rules: fields.Rules) -> Findings:
+    """What is wrong with a stack's claims, though each could be planned."""
+    findings = Findings(
+        errors=[*(u.problem for u in plan.unbound if u.mistake), *fields.result_problems(plan, rules)],
+        warnings=[*plan.warnings, *(u.problem for u in plan.unbound if not u.mistake)],
+    )
+    findings.warnings += names.same_external_names(plan)
+    return findings
 
 
 def _line(stack: str, plan: Plan) -> str:

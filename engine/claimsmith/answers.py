@@ -1,0 +1,87 @@
+"""What the commands that only tell something do: read a project, and answer from it. Nothing is written."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from claimsmith import crd_set, explain
+from claimsmith import offers as offered
+from claimsmith.errors import LoadError, Problem
+from claimsmith.explain import Facts, Story, Trace
+from claimsmith.explain.facts import Known
+from claimsmith.explain.parts import ChildStory
+from claimsmith.explain.provenance import named_child
+from claimsmith.models.objects import GroupKind
+from claimsmith.offers import Offer
+from claimsmith.project import Project
+
+
+@dataclass(frozen=True, slots=True)
+class Offers:
+    """A kind that can be claimed, and what serves it."""
+
+    kind: GroupKind
+    offers: list[Offer]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The kind for a machine to read."""
+        return {"kind": str(self.kind), "classes": [o.to_dict() for o in self.offers]}
+
+
+def facts(project: Project, stack: str) -> Facts:
+    """All that can be told of a stack's claims, whatever is wrong with some of them."""
+    project.check_stack(stack)
+    catalog = project.catalog(stack)
+    return explain.gather(
+        catalog,
+        project.records(stack),
+        project=project.name,
+        stack=stack,
+        table=project.table(),
+        scopes=project.scopes(catalog),
+        given=project.given(catalog),
+    )
+
+
+def stories(project: Project, stack: str, claim: str | None = None) -> list[Story]:
+    """The stories of a stack's claims, or of one."""
+    known = facts(project, stack)
+    chosen = known.find(claim) if claim else known.claims.values()
+    return [explain.tell(known, one) for one in chosen]
+
+
+def trace(project: Project, stack: str, claim: str | None, *, child: str | None, field: str) -> Trace:
+    """How a field of a claim's child came about."""
+    known = facts(project, stack)
+    return explain.trace(known, _one(known, claim), child=child, path=field)
+
+
+def part(project: Project, stack: str, claim: str | None, child: str) -> ChildStory | Story:
+    """The story of one of a claim's children."""
+    known = facts(project, stack)
+    story = explain.tell(known, _one(known, claim))
+    return named_child(story.claim, dict(story.parts()), child)
+
+
+def classes(project: Project, kind: str | None = None) -> list[Offers]:
+    """What serves a kind of claim, or each kind that can be claimed."""
+    catalog = project.catalog()
+    kinds = offered.find_kinds(catalog, kind) if kind else offered.kinds(catalog)
+    return [Offers(k, offered.offers(catalog, k)) for k in kinds]
+
+
+def crds(project: Project, stack: str | None = None) -> list[dict[str, Any]]:
+    """The definitions of the kinds that a platform makes up; with a stack, of those that it claims too."""
+    if stack:
+        project.check_stack(stack)
+    return crd_set.own_crds(project.catalog(stack))
+
+
+def _one(known: Facts, claim: str | None) -> Known:
+    if claim:
+        return known.find(claim)[0]
+    if len(known.claims) == 1:
+        return next(iter(known.claims.values()))
+    listed = ", ".join(str(key) for key in known.claims) or "none yet"
+    raise LoadError(Problem(f"{known.stack} has {len(known.claims)} claims", fix=f"name one of: {listed}"))

@@ -1,0 +1,127 @@
+"""The commands that only tell something: `explain`, `classes` and `crds`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from claimsmith.cli import console
+from claimsmith.cli.console import Format, Output, TextFormat
+
+if TYPE_CHECKING:
+    from claimsmith.answers import Offers
+
+Stack = Annotated[str, typer.Argument(help="The environment: a folder below stacks/.", show_default=False)]
+
+
+@console.command
+def explain(
+    stack: Stack,
+    claim: Annotated[
+        str | None,
+        typer.Argument(help="One claim, as Kind.group/namespace/name, or the end of it.", show_default=False),
+    ] = None,
+    child: Annotated[
+        str | None,
+        typer.Option(help="One child, by its template; within a composite as COMPOSITE/TEMPLATE.", show_default=False),
+    ] = None,
+    field: Annotated[
+        str | None, typer.Option(help="One field of a child: what made it what it is.", show_default=False)
+    ] = None,
+    output: Output = Format.text,
+) -> None:
+    """Tell the story of a claim: which classes could serve it, which does and why, what is made, and out of what.
+
+    Example: claimsmith explain dev sql --child my-sql-server --field spec.forProvider.location
+    """
+    from claimsmith import answers
+    from claimsmith import explain as explaining
+    from claimsmith.project import Project, find_root
+
+    project = Project(find_root())
+    if field:
+        trace = answers.trace(project, stack, claim, child=child, field=field)
+        if output == Format.json:
+            console.print_json(trace.to_dict())
+        else:
+            typer.echo(explaining.trace_text(trace), nl=False)
+        return
+    if child:
+        part = answers.part(project, stack, claim, child)
+        if output == Format.json:
+            console.print_json(explaining.plain(part))
+        else:
+            typer.echo(explaining.part_text(part), nl=False)
+        return
+    stories = answers.stories(project, stack, claim)
+    if output == Format.json:
+        console.print_json([s.to_dict() for s in stories])
+    else:
+        typer.echo("\n".join(explaining.story_text(s) for s in stories), nl=False)
+    raise typer.Exit(1 if any(s.failed for s in stories) else 0)
+
+
+@console.command
+def classes(
+    kind: Annotated[
+        str | None,
+        typer.Argument(help="A kind of claim, with or without its group; all where none is named.", show_default=False),
+    ] = None,
+    output: Output = Format.text,
+) -> None:
+    """List what can be claimed, and what serves it: labels, default, weight, and what each class makes.
+
+    Example: claimsmith classes MySQLInstance
+    """
+    from claimsmith import answers
+    from claimsmith.project import Project, find_root
+
+    found = answers.classes(Project(find_root()), kind)
+    if output == Format.json:
+        console.print_json([o.to_dict() for o in found])
+        return
+    columns = ("CLAIM", "CLASS", "IS A", "LABELS", "DEFAULT", "WEIGHT", "MAKES")
+    console.print_table(columns, [row for o in found for row in _rows(o)])
+
+
+@console.command
+def crds(
+    stack: Annotated[
+        str | None, typer.Option("--stack", help="Add the versions in which this stack claims.", show_default=False)
+    ] = None,
+    output: Annotated[TextFormat, typer.Option("--output", "-o", help="How to print it.")] = TextFormat.yaml,
+) -> None:
+    """Print the CustomResourceDefinitions of the kinds that the platform makes up: defined kinds, requirements, claims.
+
+    Those of our records (CompositeResource and the like) are among them. Without any of them everything works all the
+    same; with them the cluster knows the kinds, and `kubectl explain` describes them.
+
+    Example: claimsmith crds | kubectl apply --server-side -f -
+    """
+    from claimsmith import answers
+    from claimsmith.project import Project, find_root
+
+    found = answers.crds(Project(find_root()), stack)
+    if output == TextFormat.json:
+        console.print_json(found)
+    else:
+        console.print_yaml(found)
+
+
+def _rows(offers: Offers) -> list[tuple[str, ...]]:
+    from claimsmith.offers import dialect_of
+
+    rows: list[tuple[str, ...]] = [
+        (
+            str(offers.kind),
+            o.klass.name,
+            dialect_of(o.klass),
+            ", ".join(f"{k}={v}" for k, v in o.klass.labels.items()) or "-",
+            o.default or "-",
+            str(o.weight),
+            ", ".join(o.makes),
+        )
+        for o in offers.offers
+    ]
+    return rows or [(str(offers.kind), "none yet", "-", "-", "-", "-", "-")]

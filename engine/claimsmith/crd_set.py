@@ -1,0 +1,104 @@
+"""The custom resource definitions of a platform: those of its own kinds, and those that its classes need.
+
+Takes a catalog, gives definitions as data. `own_crds` are the kinds that a platform makes up, as `claimsmith crds`
+prints them; `needed_crds` are these and permissive ones for all that its classes make, as a control plane of one's own
+installs them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from claimsmith import crds, definitions
+from claimsmith.catalog import Catalog
+from claimsmith.crds import Crd
+from claimsmith.documents import Document
+from claimsmith.models.klass import Parent
+from claimsmith.models.objects import GroupKind
+from claimsmith.scope import Scopes
+
+_BUILT_IN = Scopes({})
+_ANYTHING = {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}}
+
+
+def own_crds(catalog: Catalog) -> list[Crd]:
+    """The definitions of defined kinds, requirements, claims and our records; a given one stands for ours."""
+    given = given_crds(catalog)
+    claims = claim_kinds(catalog)
+    made = [
+        *definitions.record_crds(),
+        *(crd for d in catalog.definitions.values() for crd in definitions.crds_of(d)),
+        *(
+            definitions.claim_crd(version, kind.kind)
+            for kind, versions in claims.items()
+            for version in sorted(versions, key=_rank)
+        ),
+    ]
+    ours = {_kind(crd) for crd in made} | claims.keys()
+    kept = [crd for crd in made if _kind(crd) not in given]
+    return crds.merge_crds([*kept, *(_modern(d.data) for kind, d in given.items() if kind in ours)])
+
+
+def needed_crds(catalog: Catalog) -> list[Crd]:
+    """All definitions that a platform's claims and their children need; permissive ones where none is given."""
+    return crds.merge_crds([*_permissive(catalog), *own_crds(catalog), *(_modern(d.data) for d in catalog.crds)])
+
+
+def given_crds(catalog: Catalog) -> dict[GroupKind, Document]:
+    """The definitions in the platform's own files, by kind."""
+    return {_kind(d.data): d for d in catalog.crds}
+
+
+def claim_kinds(catalog: Catalog) -> dict[GroupKind, set[str]]:
+    """The kinds of claims that classes serve, with the apiVersions in use; defined kinds are not among them."""
+    found: dict[GroupKind, set[str]] = {}
+    for klass in catalog.classes.values():
+        if klass.parent not in (Parent.instance, Parent.requirement) and not catalog.defined(klass.serves):
+            found.setdefault(klass.serves, set()).add(klass.claim_api_version)
+    for claim in catalog.claims.values():
+        if claim.key.group_kind in found or (claim.resource_ref and not catalog.defined(claim.key.group_kind)):
+            found.setdefault(claim.key.group_kind, set()).add(claim.api_version)
+    return found
+
+
+def _permissive(catalog: Catalog) -> Iterator[Crd]:
+    """A definition for each kind that is made or given; what Kubernetes has itself needs none."""
+    for klass in catalog.classes.values():
+        for template in klass.templates:
+            if not template.composite and _is_custom(template.group_kind):
+                known = _BUILT_IN.namespaced(template.group_kind)
+                namespaced = bool(klass.namespaced and not template.managed) if known is None else known
+                yield crds.permissive_crd(
+                    template.api_version, template.kind, namespaced=namespaced, managed=template.managed
+                )
+    for key, document in catalog.resources.items():
+        if _is_custom(key.group_kind):
+            managed = key.group_kind in catalog.managed
+            version = str(document.data["apiVersion"])
+            yield crds.permissive_crd(
+                version, key.group_kind.kind, namespaced=bool(key.namespace) and not managed, managed=managed
+            )
+
+
+def _is_custom(kind: GroupKind) -> bool:
+    kubernetes = kind.group.endswith(".k8s.io") and _BUILT_IN.namespaced(kind) is not None
+    return "." in kind.group and not kubernetes
+
+
+def _modern(crd: Crd) -> Crd:
+    """The definition in the layout of apiextensions.k8s.io/v1, which lists its versions, each with its schema."""
+    spec = dict(crd["spec"])
+    version, schema = spec.pop("version", None), spec.pop("validation", None) or _ANYTHING
+    listed = spec.get("versions") or [{"name": version, "served": True, "storage": True}]
+    spec["versions"] = [{**v, "schema": v.get("schema") or schema} for v in listed]
+    spec.pop("preserveUnknownFields", None)
+    return {**crd, "apiVersion": "apiextensions.k8s.io/v1", "spec": spec}
+
+
+def _kind(crd: Crd) -> GroupKind:
+    spec = crd.get("spec") or {}
+    return GroupKind(str(spec.get("group", "")), str((spec.get("names") or {}).get("kind", "")))
+
+
+def _rank(api_version: str) -> tuple[int, int, int, str]:
+    return crds.version_rank(api_version.rpartition("/")[2])

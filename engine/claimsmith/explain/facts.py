@@ -1,0 +1,97 @@
+"""What is known of a stack's claims, each by itself: what is wrong with one hides nothing of the others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from claimsmith.binding import Record, Unbound
+from claimsmith.catalog import Catalog
+from claimsmith.errors import EngineError, LoadError, Problem, nearest
+from claimsmith.expand import Draft, expand
+from claimsmith.models.claim import Claim
+from claimsmith.models.objects import ClaimKey, GroupKind
+from claimsmith.plan import GivenResource, PlannedClaim, finished, target_of_given, targets_of
+from claimsmith.reference import Table, Target
+from claimsmith.scope import Scopes
+
+
+@dataclass(slots=True)
+class Known:
+    """One claim: as far as it came."""
+
+    claim: Claim
+    draft: Draft | None = None
+    planned: PlannedClaim | None = None
+    problems: tuple[Problem, ...] = ()
+
+
+@dataclass(slots=True)
+class Facts:
+    """A stack's claims, and what they are told from."""
+
+    catalog: Catalog
+    records: Mapping[ClaimKey, Record]
+    table: Table
+    project: str
+    stack: str
+    claims: dict[ClaimKey, Known] = field(default_factory=dict)
+    unbound: dict[ClaimKey, Unbound] = field(default_factory=dict)
+    targets: dict[GroupKind, list[Target]] = field(default_factory=dict)
+
+    def find(self, text: str) -> list[Known]:
+        """The claims that `Kind.group/namespace/name`, or a part of it that only one claim ends in, names."""
+        exact = [k for key, k in self.claims.items() if str(key) == text]
+        found = exact or [k for key, k in self.claims.items() if text in _short_forms(key)]
+        if len(found) == 1:
+            return found
+        known = [str(key) for key in self.claims]
+        if found:
+            fix = f"say which: {', '.join(str(k.claim.key) for k in found)}"
+            raise LoadError(Problem(f"{text!r} names {len(found)} claims of {self.stack}", fix=fix))
+        close = nearest(text, [*known, *(form for key in self.claims for form in _short_forms(key))])
+        fix = f"did you mean {close}?" if close else f"use one of: {', '.join(known) or 'none yet'}"
+        raise LoadError(Problem(f"there is no claim {text!r} in {self.stack}", fix=fix))
+
+
+def gather(
+    catalog: Catalog,
+    records: Iterable[Record],
+    *,
+    project: str,
+    stack: str,
+    table: Table,
+    scopes: Scopes,
+    given: Sequence[GivenResource] = (),
+) -> Facts:
+    """All that can be told of a stack's claims."""
+    recorded = {r.claim: r for r in records}
+    facts = Facts(catalog, recorded, table, project, stack)
+    for key, claim in catalog.claims.items():
+        known = facts.claims[key] = Known(claim)
+        alone = replace(catalog, claims={key: claim})
+        try:
+            found = expand(alone, recorded.values(), project=project, stack=stack, scopes=scopes)
+        except EngineError as error:
+            known.problems = error.problems
+            continue
+        known.draft = found.drafts[0] if found.drafts else None
+        facts.unbound.update({u.claim.key: u for u in found.unbound})
+    facts.targets = targets_of(d for root in _drafts(facts) for d in root.walk())
+    for resource in given:
+        facts.targets.setdefault(resource.key.group_kind, []).append(target_of_given(resource))
+    for known in facts.claims.values():
+        if known.draft:
+            try:
+                known.planned = finished(known.draft, facts.targets, table)
+            except EngineError as error:
+                known.problems = error.problems
+    return facts
+
+
+def _drafts(facts: Facts) -> Iterator[Draft]:
+    return (known.draft for known in facts.claims.values() if known.draft)
+
+
+def _short_forms(key: ClaimKey) -> tuple[str, ...]:
+    return (f"{key.group_kind.kind}/{key.place}", key.place, key.name, str(key))

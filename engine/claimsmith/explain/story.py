@@ -1,0 +1,288 @@
+"""The story of a claim as data: from the facts of a stack, for a person or a machine to read."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic.alias_generators import to_camel
+
+from claimsmith import urns
+from claimsmith.absent import ABSENT
+from claimsmith.binding import Binding, Choice, choose
+from claimsmith.errors import Problem, Source
+from claimsmith.expand import Draft
+from claimsmith.explain import parts
+from claimsmith.explain.facts import Facts, Known
+from claimsmith.explain.parts import ChildStory, PatchStory, SecretStory
+from claimsmith.explain.words import mismatch
+from claimsmith.models.claim import Claim
+from claimsmith.models.klass import Parent, Template
+from claimsmith.models.objects import ClaimKey, ClassKey, GroupKind
+from claimsmith.offers import Offer, dialect_of, offers
+from claimsmith.plan import PlannedClaim
+from claimsmith.values import Ref
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A class that serves the claim's kind."""
+
+    klass: ClassKey
+    dialect: str
+    labels: Mapping[str, str]
+    weight: int
+    default: str
+    fits: bool
+    """Whether the claim, as it is written now, could get it."""
+    chosen: bool
+    why: str
+    where: Source
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """The class that serves the claim, and why."""
+
+    klass: ClassKey
+    dialect: str
+    reason: str
+    recorded: Source | None
+    """Where the choice is recorded; None where it is made now."""
+    previous: ClassKey | None
+    today: str
+    """What would be chosen now, where that is something else."""
+    command: str
+    """What records a choice that is not recorded."""
+    where: Source
+
+
+@dataclass(frozen=True, slots=True)
+class Who:
+    """The claim's identity."""
+
+    uid: str
+    owner: str
+    composite: str | None
+    """The name of what stands between the claim and its children."""
+    external_name: str | None
+    service_account: str | None
+    urn: str
+
+
+@dataclass(frozen=True, slots=True)
+class Existing:
+    """The resource that a static claim holds, and never makes or deletes."""
+
+    resource: ClassKey
+    urn: str
+    """Of what marks it as held."""
+
+
+@dataclass(frozen=True, slots=True)
+class Story:
+    """All that is known of a claim, or of a composite within one."""
+
+    claim: ClaimKey
+    where: Source
+    candidates: tuple[Candidate, ...] = ()
+    chosen: Chosen | None = None
+    unbound: Problem | None = None
+    problems: tuple[Problem, ...] = ()
+    who: Who | None = None
+    existing: Existing | None = None
+    children: tuple[ChildStory, ...] = ()
+    nested: tuple[Story, ...] = ()
+    secrets: tuple[SecretStory, ...] = ()
+    contract: tuple[str, ...] = ()
+    template: str = ""
+    """What made it, for a composite within another."""
+    made_by: tuple[PatchStory, ...] = ()
+    """The patches of that template."""
+
+    @property
+    def failed(self) -> bool:
+        """Whether something is wrong with the claim, or with what it is made of."""
+        return bool(self.problems) or any(inner.failed for inner in self.nested)
+
+    def parts(self, prefix: str = "") -> Iterator[tuple[str, ChildStory | Story]]:
+        """Everything that it is made of, by its templates' names."""
+        for child in self.children:
+            yield f"{prefix}{child.template}", child
+        for inner in self.nested:
+            yield f"{prefix}{inner.template}", inner
+            yield from inner.parts(f"{prefix}{inner.template}/")
+
+    def to_dict(self) -> dict[str, Any]:
+        """The story for a machine to read."""
+        result: dict[str, Any] = plain(self)
+        return result
+
+
+def tell(facts: Facts, known: Known) -> Story:
+    """The story of a claim."""
+    if known.draft:
+        return _bound(facts, known.draft, known.planned, known.problems, types=(), name=known.claim.key.place)
+    unbound = facts.unbound.get(known.claim.key)
+    return _unserved(facts, known.claim, unbound.problem if unbound else None, known.problems)
+
+
+def _unserved(facts: Facts, claim: Claim, unbound: Problem | None, problems: Sequence[Problem] = ()) -> Story:
+    candidates = _candidates(facts, claim, None)
+    return Story(claim.key, claim.document.source_of(), candidates, unbound=unbound, problems=tuple(problems))
+
+
+def _bound(
+    facts: Facts,
+    draft: Draft,
+    planned: PlannedClaim | None,
+    problems: Sequence[Problem],
+    *,
+    types: tuple[str, ...],
+    name: str,
+) -> Story:
+    """A bound claim; `types` are those of what it is nested in, `name` is its component's."""
+    binding, klass = draft.binding, draft.binding.klass
+    here = parts.Place(facts, draft, planned, (*types, urns.component_type(binding.claim.key.group_kind)), name)
+    made = {c.address: c for c in planned.children} if planned else {}
+    ordered = [c for a in made for c in draft.children if c.address == a] if planned else draft.children
+    return Story(
+        claim=binding.claim.key,
+        where=binding.claim.document.source_of(),
+        candidates=_candidates(facts, binding.claim, binding.klass.key),
+        chosen=_chosen(facts, binding),
+        problems=tuple(problems),
+        who=_who(draft, here),
+        existing=Existing(klass.key, here.urn(dict(klass.static), "hold", patch=True)) if klass.static else None,
+        children=tuple(parts.child_story(here, c, made.get(c.address)) for c in ordered),
+        nested=tuple(_nested(here, t) for t in klass.templates if t.composite),
+        secrets=parts.secret_stories(here),
+        contract=klass.contract,
+        template=draft.template,
+    )
+
+
+def _nested(outer: parts.Place, template: Template) -> Story:
+    """A composite that a template makes, with the patches that made it; or why nothing serves it."""
+    facts = outer.facts
+    made_by = parts.patch_stories(outer, template, outer.outcomes_of(template))
+    inner = next((d for d in outer.draft.nested if d.template == template.name), None)
+    if inner is None:
+        key = _key_of(outer, template)
+        unbound = facts.unbound.get(key)
+        where = parts.document_of(outer, template).source_of(template.at)
+        story = Story(key, where, unbound=unbound.problem if unbound else None)
+        if unbound:
+            story = _unserved(facts, unbound.claim, unbound.problem)
+    else:
+        planned = (
+            next((p for p in outer.planned.nested if p.template == template.name), None) if outer.planned else None
+        )
+        name = f"{outer.name}/{template.name}"
+        story = _bound(facts, inner, planned, (), types=outer.types, name=name)
+    return dataclasses.replace(story, template=template.name, made_by=made_by)
+
+
+def _key_of(outer: parts.Place, template: Template) -> ClaimKey:
+    identity = outer.draft.identity
+    namespace = identity.namespace if identity.namespaced else ""
+    return ClaimKey(template.group_kind, namespace, identity.name_of(template.name))
+
+
+def _who(draft: Draft, here: parts.Place) -> Who:
+    identity, klass = draft.identity, draft.binding.klass
+    between = identity.parent in (Parent.composite, Parent.aggregate)
+    account = "/".join(klass.service_account) if klass.service_account else None
+    return Who(
+        uid=identity.uid,
+        owner=identity.owner,
+        composite=identity.composite_name if between else None,
+        external_name=identity.external_name,
+        service_account=account,
+        urn=here.urn(),
+    )
+
+
+def _chosen(facts: Facts, binding: Binding) -> Chosen:
+    record = facts.records.get(binding.claim.key) if binding.recorded else None
+    today = choose(binding.claim, facts.catalog)
+    other = isinstance(today, Choice) and today.klass.key != binding.klass.key
+    return Chosen(
+        klass=binding.klass.key,
+        dialect=dialect_of(binding.klass),
+        reason=binding.reason,
+        recorded=record.where if record else None,
+        previous=record.previous if record else None,
+        today=f"{today.klass.key} ({today.reason})" if isinstance(today, Choice) and other else "",
+        command=f"claimsmith bind {facts.stack}",
+        where=_class_place(binding),
+    )
+
+
+def _class_place(binding: Binding) -> Source:
+    path = binding.claim.resource_path if binding.klass.static else "metadata.name"
+    return binding.klass.document.source_of(path)
+
+
+def _candidates(facts: Facts, claim: Claim, chosen: ClassKey | None) -> tuple[Candidate, ...]:
+    listed = []
+    for offer in offers(facts.catalog, claim.key.group_kind):
+        klass = offer.klass
+        fits, why = _fit(claim, offer)
+        where = klass.document.source_of("metadata.name")
+        listed.append(
+            Candidate(
+                klass.key,
+                dialect_of(klass),
+                klass.labels,
+                offer.weight,
+                offer.default,
+                fits,
+                klass.key == chosen,
+                why,
+                where,
+            )
+        )
+    return tuple(listed)
+
+
+def _fit(claim: Claim, offer: Offer) -> tuple[bool, str]:
+    """Whether a claim that is bound now could get a class, and why, or why not."""
+    key = offer.klass.key
+    word = claim.word.rpartition(".")[2]
+    if claim.resource_ref:
+        return False, "the claim names an existing resource"
+    if claim.force:
+        return key == claim.force, "forced by its definition" if key == claim.force else "another one is forced"
+    if claim.class_ref:
+        named = key == claim.class_ref.key
+        return named, f"named by the {word}Ref" if named else f"the {word}Ref names another"
+    if claim.class_selector is not None:
+        missing = mismatch(claim.class_selector, offer.klass.labels)
+        return not missing, missing or f"matches the {word}Selector"
+    if offer.default:
+        return True, {"default": "the default", "published": "publishes the kind"}.get(offer.default, offer.default)
+    return False, f"no default, and the claim has no {word}Ref or {word}Selector"
+
+
+def plain(value: Any) -> Any:
+    """Any part of a story as JSON knows it."""
+    match value:
+        case Problem():
+            return value.to_dict()
+        case ClaimKey() | ClassKey() | GroupKind() | Ref():
+            return str(value)
+        case _ if value is ABSENT:
+            return None
+        case _ if dataclasses.is_dataclass(value) and not isinstance(value, type):
+            names = {"klass": "class"}
+            fields = [f.name for f in dataclasses.fields(value)]
+            return {names.get(n) or to_camel(n): plain(getattr(value, n)) for n in fields}
+        case Mapping():
+            return {str(k): plain(v) for k, v in value.items()}
+        case tuple() | list():
+            return [plain(v) for v in value]
+        case _:
+            return value
