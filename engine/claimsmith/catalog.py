@@ -16,6 +16,7 @@ from claimsmith.documents import Document
 from claimsmith.errors import CatalogError, Collector, ModelError, Problem, nearest
 from claimsmith.models import aggregate_class, composition, definition, instance, resource_class, specific_class
 from claimsmith.models import claim as claim_model
+from claimsmith.models import today as todays
 from claimsmith.models.bindable import Bindable
 from claimsmith.models.claim import Claim
 from claimsmith.models.definition import Definition
@@ -57,6 +58,7 @@ class Catalog:
     bindable: Bindable = field(default_factory=Bindable)
     managed: frozenset[GroupKind] = frozenset()
     """The kinds that are known to be managed resources."""
+    today: todays.Today = field(default_factory=todays.Today)
 
     def serving(self, kind: GroupKind) -> list[Class]:
         """The classes that may serve claims of a kind, in the order of their keys."""
@@ -80,7 +82,7 @@ class Catalog:
 
     def read_claim(self, document: Document) -> Claim:
         """The claim that a document describes, whichever dialect its kind belongs to."""
-        return _read_claim(document, self.definitions)
+        return _read_claim(document, self.definitions, self.today)
 
 
 def read_catalog(
@@ -98,7 +100,8 @@ def read_catalog(
     problems = Collector()
     warnings: list[Problem] = []
     table = bindable or Bindable()
-    sorted_out = _sorted_out(platform, table, problems)
+    today, others = todays.read(platform, problems, warnings)
+    sorted_out = _sorted_out(others, table, problems)
     definitions = _definitions(sorted_out, problems)
     warnings += [w for d in definitions.values() for w in d.warnings]
     classes: dict[tuple[ClassKey, GroupKind], Class] = {}
@@ -110,7 +113,7 @@ def read_catalog(
     for document in claims:
         with problems.catch():
             kind_of(document)
-            claim = _read_claim(document, definitions)
+            claim = _read_claim(document, definitions, today)
             _add(requests, claim.key, claim)
     kinds = Counter(key for key, _ in classes)
     classes = {k: replace(c, shared=kinds[k[0]] > 1) for k, c in classes.items()}
@@ -120,12 +123,11 @@ def read_catalog(
     for document in resources:
         with problems.catch():
             key = _resource_key(document, known)
-            first = given.setdefault(key, document)
-            if first is not document:
+            if (first := given.setdefault(key, document)) is not document:
                 raise _twice(str(key), first, document)
     problems.raise_as(CatalogError)
     return Catalog(
-        classes, requests, definitions, given, tuple(sorted_out["crd"]), tuple(warnings), table, frozenset(known)
+        classes, requests, definitions, given, tuple(sorted_out["crd"]), tuple(warnings), table, frozenset(known), today
     )
 
 
@@ -297,7 +299,8 @@ def _broken_promises(klass: Class) -> list[Problem]:
     return problems
 
 
-def _read_claim(document: Document, definitions: Mapping[GroupKind, Definition]) -> Claim:
+def _read_claim(document: Document, definitions: Mapping[GroupKind, Definition], today: todays.Today) -> Claim:
+    today.refuse(document)
     kind = GroupKind.of(document.data)
     found = _defined(definitions, kind)
     if found:

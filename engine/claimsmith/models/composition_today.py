@@ -26,6 +26,8 @@ GROUP = "apiextensions.crossplane.io"
 KIND = GroupKind(GROUP, "Composition")
 PATCH_AND_TRANSFORM = "pt.fn.crossplane.io"
 """The group of the patch-and-transform function's input."""
+ENVIRONMENT_CONFIGS = "environmentconfigs.fn.crossplane.io"
+"""The group of the input of the function that reads environments."""
 FUNCTION = "function-patch-and-transform"
 _OWN = ("patchSets", "environment", "resources")
 
@@ -104,6 +106,10 @@ def read(document: Document) -> tuple[Class, list[Problem]]:
             else:
                 steps.append(Step(name, function, data, at=fieldpath.to_text(at)))
     problems.raise_as(ModelError)
+    if raw.spec.mode == "Pipeline" and raw.spec.environment is not None:
+        what = "spec.environment is not read in mode Pipeline"
+        fix = "add a step that runs function-environment-configs"
+        warnings.append(Problem(what, document.source_of("spec.environment"), "spec.environment", fix))
     serves = raw.spec.composite_type_ref
     klass = Class(
         api_version=raw.api_version,
@@ -130,8 +136,13 @@ def _steps(spec: _Spec, data: Mapping[str, Any]) -> Iterable[tuple[str, str, dic
     own = {key: data[key] for key in _OWN if data.get(key) is not None}
     if isinstance(own.get("resources"), list):
         own["resources"] = [_filled(r, i) for i, r in enumerate(own["resources"])]
-    if isinstance(own.get("environment"), Mapping):
-        own["environment"] = {k: v for k, v in own["environment"].items() if k in ("patches",)}
+    environment = own.get("environment")
+    if isinstance(environment, Mapping):
+        sources = {k: v for k, v in environment.items() if k != "patches"}
+        own["environment"] = {"patches": environment.get("patches")}
+        if sources:
+            head = {"apiVersion": f"{ENVIRONMENT_CONFIGS}/v1beta1", "kind": "Input"}
+            yield "environment", "function-environment-configs", {**head, "spec": sources}, ("spec", "environment")
     head = {"apiVersion": f"{PATCH_AND_TRANSFORM}/v1beta1", "kind": "Resources"}
     yield "patch-and-transform", FUNCTION, {**head, **own}, ("spec",)
 
