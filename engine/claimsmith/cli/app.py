@@ -143,7 +143,10 @@ def render(
             console.print_json(made)
         else:
             typer.echo(renderer.as_stream(made), nl=False)
-    elif output == TextFormat.json:
+        return
+    if functions or observed or environment or extra or xrd or include_full_xr or include_function_results:
+        raise typer.BadParameter(f"there is no file {stack!r}, and a stack takes a claim at most", param_hint="STACK")
+    if output == TextFormat.json:
         console.print_json(actions.rendered_documents(_project(), stack, claim))
     else:
         for part in actions.rendered(_project(), stack, claim):

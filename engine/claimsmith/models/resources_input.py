@@ -159,7 +159,7 @@ def read_step(
         secret=SecretPlace(
             secret.name,
             secret.namespace,
-            tuple(_patch(p, f"{here}.writeConnectionSecretToRef.patches[{i}]") for i, p in _listed(secret)),
+            tuple(patch_of(p, f"{here}.writeConnectionSecretToRef.patches[{i}]") for i, p in _listed(secret)),
         ),
         at=here,
     )
@@ -172,7 +172,7 @@ def inlined(patches: Sequence[PatchInput], sets: Mapping[str, Sequence[Patch]], 
     for index, raw in enumerate(patches):
         here = f"{at}.patches[{index}]"
         if raw.type != "PatchSet":
-            yield _patch(raw, here)
+            yield patch_of(raw, here)
             continue
         wanted = raw.patch_set_name or ""
         if wanted not in sets:
@@ -185,7 +185,7 @@ def inlined(patches: Sequence[PatchInput], sets: Mapping[str, Sequence[Patch]], 
 
 def set_patches(patch_set: PatchSet, at: str) -> tuple[Patch, ...]:
     """The patches of a set."""
-    return tuple(_patch(raw, f"{at}.patches[{i}]") for i, raw in enumerate(patch_set.patches))
+    return tuple(patch_of(raw, f"{at}.patches[{i}]") for i, raw in enumerate(patch_set.patches))
 
 
 def _listed(holder: Environment | WriteSecret) -> Iterable[tuple[int, PatchInput]]:
@@ -226,7 +226,8 @@ def _template(raw: ResourceTemplate, sets: Mapping[str, Sequence[Patch]], docume
     )
 
 
-def _patch(raw: PatchInput, at: str) -> Patch:
+def patch_of(raw: PatchInput, at: str) -> Patch:
+    """A patch of a template as a class keeps it."""
     sides = next(sides for word, sides in _SIDES.items() if word in raw.type)
     combine = raw.combine if raw.type.startswith("Combine") else None
     return Patch(
@@ -246,7 +247,7 @@ def _environment_patch(raw: PatchInput, at: str) -> Patch:
     """A patch of the environment: there is no resource, so that composite and environment are its two sides."""
     inward = raw.type in ("FromCompositeFieldPath", "CombineFromComposite", "ToEnvironmentFieldPath")
     sides = (Side.claim, Side.environment) if inward else (Side.environment, Side.claim)
-    return replace(_patch(raw, at), origin=sides[0], target=sides[1])
+    return replace(patch_of(raw, at), origin=sides[0], target=sides[1])
 
 
 def detail(raw: ConnectionDetail) -> Detail:
