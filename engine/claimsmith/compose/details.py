@@ -11,6 +11,7 @@ from claimsmith.compose import gojson, patches
 from claimsmith.compose.identity import SECRET_TYPE
 from claimsmith.errors import EngineError, FieldPathError, at
 from claimsmith.models.klass import Detail, SecretPlace, Side
+from claimsmith.values import object_at
 
 Details = dict[str, bytes]
 
@@ -44,15 +45,13 @@ def _value(detail: Detail, document: Mapping[str, Any], secret: Mapping[str, byt
 
 def has_own_secret(composite: Mapping[str, Any]) -> bool:
     """Whether details go to a Secret of the composite's own: not for composites with `spec.crossplane`."""
-    spec = composite.get("spec")
-    return not (isinstance(spec, Mapping) and "crossplane" in spec)
+    return "crossplane" not in object_at(composite, "spec")
 
 
 def secret_place(composite: Mapping[str, Any], place: SecretPlace) -> tuple[str, str]:
     """Name and namespace of the composed Secret: the composite's wish, else the composition's, else derived."""
-    metadata = composite.get("metadata") or {}
-    spec = composite.get("spec")
-    wish = spec.get("writeConnectionSecretToRef") if isinstance(spec, Mapping) else None
+    metadata, spec = object_at(composite, "metadata"), object_at(composite, "spec")
+    wish = spec.get("writeConnectionSecretToRef")
     if isinstance(wish, Mapping):
         name, namespace = wish.get("name", ""), wish.get("namespace", "")
     elif place.name or place.namespace:

@@ -7,22 +7,24 @@ from typing import Any
 
 from claimsmith import fieldpath
 from claimsmith.errors import ComposeError, FieldPathError, NotFound, Problem, nearest
-from claimsmith.values import copied
+from claimsmith.values import copied, object_at
 
 KIND = "EnvironmentConfig"
 
 
 def gathered(
-    sources: Iterable[Any], composite: Mapping[str, Any], given: Sequence[Mapping[str, Any]], *, optional: bool = False
+    sources: Iterable[Mapping[str, Any]],
+    composite: Mapping[str, Any],
+    given: Sequence[Mapping[str, Any]],
+    *,
+    optional: bool = False,
 ) -> dict[str, Any]:
     """The data of all that the sources name or select, later ones over earlier ones."""
     configs = [d for d in given if d.get("kind") == KIND]
     found: dict[str, Any] = {}
     for source in sources:
-        if not isinstance(source, Mapping):
-            raise ComposeError(Problem("a source of the environment is an object", fix="write type: and ref:"))
         for config in _chosen(source, composite, configs, optional=optional):
-            merge_into(found, config.get("data") or {})
+            merge_into(found, object_at(config, "data"))
     return found
 
 
@@ -39,22 +41,17 @@ def merge_into(target: dict[str, Any], data: Mapping[str, Any]) -> None:
 def _chosen(
     source: Mapping[str, Any], composite: Mapping[str, Any], configs: Sequence[Mapping[str, Any]], *, optional: bool
 ) -> list[Mapping[str, Any]]:
-    by_name = {str((c.get("metadata") or {}).get("name")): c for c in configs}
-    match source.get("type") or "Reference":
-        case "Reference":
-            name = str((source.get("ref") or {}).get("name", ""))
-            if name in by_name:
-                return [by_name[name]]
-            if optional:
-                return []
-            close = nearest(name, by_name)
-            fix = f"did you mean {close!r}?" if close else "give its file with --extra"
-            raise ComposeError(Problem(f"there is no {KIND} {name!r}", path="environmentConfigs", fix=fix))
-        case "Selector":
-            return _selected(source.get("selector") or {}, composite, configs)
-        case other:
-            what = f"the environment cannot come from a source of type {other!r}"
-            raise ComposeError(Problem(what, path="environmentConfigs", fix="use Reference or Selector"))
+    if source.get("type") == "Selector":
+        return _selected(object_at(source, "selector"), composite, configs)
+    by_name = {str(object_at(c, "metadata").get("name")): c for c in configs}
+    name = str(object_at(source, "ref").get("name", ""))
+    if name in by_name:
+        return [by_name[name]]
+    if optional:
+        return []
+    close = nearest(name, by_name)
+    fix = f"did you mean {close!r}?" if close else "give its file with --extra"
+    raise ComposeError(Problem(f"there is no {KIND} {name!r}", path="environmentConfigs", fix=fix))
 
 
 def _selected(
@@ -63,7 +60,7 @@ def _selected(
     labels = _labels(selector.get("matchLabels") or (), composite)
     if labels is None:
         return []
-    matching = [c for c in configs if labels.items() <= dict((c.get("metadata") or {}).get("labels") or {}).items()]
+    matching = [c for c in configs if labels.items() <= object_at(object_at(c, "metadata"), "labels").items()]
     if (selector.get("mode") or "Single") == "Single":
         if len(matching) != 1:
             what = f"{len(matching)} {KIND}s match {labels}, where one is wanted"

@@ -17,7 +17,7 @@ from claimsmith.documents import Document
 from claimsmith.errors import ComposeError, EngineError, Problem
 from claimsmith.models.klass import Step
 from claimsmith.models.objects import group_of
-from claimsmith.values import copied
+from claimsmith.values import copied, object_at
 
 KNOWN = (
     "function-patch-and-transform",
@@ -58,9 +58,9 @@ def _auto_ready(observed: Observed, state: State) -> None:
 
 
 def _environment_configs(step: Step, observed: Observed, state: State, extra: Sequence[Mapping[str, Any]]) -> None:
-    spec = step.input.get("spec") or {}
-    optional = (spec.get("policy") or {}).get("resolution") == "Optional"
-    found: dict[str, Any] = copied(dict(spec.get("defaultData") or {}))
+    spec = object_at(step.input, "spec")
+    optional = object_at(spec, "policy").get("resolution") == "Optional"
+    found: dict[str, Any] = copied(dict(object_at(spec, "defaultData")))
     environments.merge_into(
         found, environments.gathered(spec.get("environmentConfigs") or (), observed.composite, extra, optional=optional)
     )
@@ -70,18 +70,17 @@ def _environment_configs(step: Step, observed: Observed, state: State, extra: Se
 
 def _go_templating(step: Step, observed: Observed, state: State) -> None:
     """Resources that a template makes; one of the composite's own kind gives its status."""
-    inline = step.input.get("inline")
-    text = inline.get("template") if isinstance(inline, Mapping) else None
+    text = object_at(step.input, "inline").get("template")
     if step.input.get("source") != "Inline" or not isinstance(text, str):
         what = f"the step {step.name!r} reads its template from elsewhere"
         raise ComposeError(Problem(what, path=step.at, fix="write it into the composition: source: Inline"))
     own = (observed.composite.get("apiVersion"), observed.composite.get("kind"))
     for document in templating.render_documents("go-sprig", text, _seen(observed, state), file=step.at):
         if (document["apiVersion"], document["kind"]) == own:
-            environments.merge_into(state.composite, {"status": document.get("status") or {}})
+            environments.merge_into(state.composite, {"status": object_at(document, "status")})
             continue
-        metadata = document.get("metadata") or {}
-        annotations = dict(metadata.get("annotations") or {})
+        metadata = object_at(document, "metadata")
+        annotations = dict(object_at(metadata, "annotations"))
         name = annotations.pop(f"{_TEMPLATING}/composition-resource-name", None)
         ready = annotations.pop(f"{_TEMPLATING}/ready", None)
         if group_of(document["apiVersion"]) == _META or not isinstance(name, str):

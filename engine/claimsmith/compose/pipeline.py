@@ -16,7 +16,7 @@ from claimsmith.compose import functions
 from claimsmith.compose.today import Existing, Observed, State
 from claimsmith.errors import ComposeError, ModelError, Problem
 from claimsmith.models.klass import Class
-from claimsmith.values import copied
+from claimsmith.values import copied, object_at
 
 RESOURCE_NAME = "crossplane.io/composition-resource-name"
 COMPOSITE = "crossplane.io/composite"
@@ -32,7 +32,7 @@ class Rendered:
     composite: dict[str, Any]
     composed: tuple[dict[str, Any], ...]
     warnings: tuple[tuple[str, Problem], ...] = ()
-    """Each with the step that it is from."""
+    """Each with the step that it is from; those of the core have none."""
     context: dict[str, Any] = field(default_factory=dict)
     state: State = field(default_factory=State, repr=False)
 
@@ -46,6 +46,7 @@ class Rendered:
         return [
             {**head, "step": step, "severity": "SEVERITY_WARNING", "message": problem.what}
             for step, problem in self.warnings
+            if step
         ]
 
 
@@ -67,6 +68,7 @@ def render(
         before = len(state.warnings)
         functions.run(step, there, state, document=klass.document, extra=extra)
         said += [(step.name, problem) for problem in state.warnings[before:]]
+    said += [("", problem) for name in sorted(state.resources) for problem in _not_kept(name, state)]
     composed = [_dressed(name, state, there) for name in sorted(state.resources)]
     return Rendered(_composite(given, state), tuple(composed), tuple(said), state.environment, state)
 
@@ -75,7 +77,7 @@ def existing_by_name(observed: Iterable[Mapping[str, Any]]) -> dict[str, Existin
     """Resources that exist, by the annotation that tells their template."""
     found: dict[str, Existing] = {}
     for document in observed:
-        name = _object(_object(document, "metadata"), "annotations").get(RESOURCE_NAME)
+        name = object_at(object_at(document, "metadata"), "annotations").get(RESOURCE_NAME)
         if not isinstance(name, str):
             what = f"an observed {document.get('kind')} has no annotation {RESOURCE_NAME}"
             raise ModelError(Problem(what, path="metadata.annotations", fix="annotate it with its template's name"))
@@ -90,8 +92,8 @@ def check_serves(klass: Class, composite: Mapping[str, Any]) -> None:
         what = f"{klass.key} is for {klass.serves.kind} of {klass.claim_api_version}, not for {given[1]} of {given[0]}"
         path = "spec.compositeTypeRef"
         raise ComposeError(Problem(what, klass.document.source_of(path), path, "give it a composite of that kind"))
-    selector = _object(_object(_object(composite, "spec"), "crossplane"), "compositionSelector")
-    for key, value in _object(selector, "matchLabels").items():
+    selector = object_at(object_at(object_at(composite, "spec"), "crossplane"), "compositionSelector")
+    for key, value in object_at(selector, "matchLabels").items():
         if klass.labels.get(key) != value:
             what = f"{klass.key} has not the label {key}: {value}, which the composite selects by"
             path = "metadata.labels"
@@ -110,7 +112,7 @@ def _composite(given: Mapping[str, Any], state: State) -> dict[str, Any]:
     else:
         condition |= {"status": "True", "reason": "Available"}
     wanted = as_json(state.composite)
-    metadata, status, own = _object(wanted, "metadata"), _object(wanted, "status"), _object(given, "metadata")
+    metadata, status, own = object_at(wanted, "metadata"), object_at(wanted, "status"), object_at(given, "metadata")
     identity = {key: own[key] for key in ("name", "namespace") if own.get(key)}
     conditions = status.get("conditions")
     listed = conditions if isinstance(conditions, list) else []
@@ -134,14 +136,14 @@ def _listed(names: Sequence[str]) -> str:
 def _dressed(name: str, state: State, observed: Observed) -> dict[str, Any]:
     """A composed resource with what the core writes into its metadata."""
     document = as_json(state.resources[name].document)
-    owner, metadata = _object(observed.composite, "metadata"), dict(_object(document, "metadata"))
+    owner, metadata = object_at(observed.composite, "metadata"), dict(object_at(document, "metadata"))
     if name in observed.resources:
-        there = _object(observed.resources[name].document, "metadata")
+        there = object_at(observed.resources[name].document, "metadata")
         for key in ("name", "namespace", "generateName"):
             metadata.pop(key, None)
             if there.get(key):
                 metadata[key] = there[key]
-    prefix = str(_object(owner, "labels").get(COMPOSITE) or owner.get("name", ""))
+    prefix = str(object_at(owner, "labels").get(COMPOSITE) or owner.get("name", ""))
     if not metadata.get("name") and not metadata.get("generateName"):
         metadata["generateName"] = f"{prefix}-"
     if owner.get("namespace"):
@@ -152,10 +154,13 @@ def _dressed(name: str, state: State, observed: Observed) -> dict[str, Any]:
     return {**document, "metadata": metadata}
 
 
-def _object(data: Mapping[str, Any], key: str) -> Mapping[str, Any]:
-    """The object under a key; empty where there is none."""
-    value = data.get(key)
-    return value if isinstance(value, Mapping) else {}
+def _not_kept(name: str, state: State) -> Iterable[Problem]:
+    """Warnings about labels and annotations that no API server would keep."""
+    metadata = object_at(state.resources[name].document, "metadata")
+    for key in ("labels", "annotations"):
+        if metadata.get(key) and not _texts(metadata[key]):
+            what = f'the {key} of composed resource "{name}" are not all text: none of them is kept'
+            yield Problem(what, path=f"metadata.{key}", fix="quote them, or convert them to string")
 
 
 def _texts(value: Any) -> dict[str, str]:
@@ -166,7 +171,7 @@ def _texts(value: Any) -> dict[str, str]:
 
 def _owners(given: Any, composite: Mapping[str, Any], name: str) -> list[Any]:
     """The owners, with the composite as the one that controls it."""
-    metadata = _object(composite, "metadata")
+    metadata = object_at(composite, "metadata")
     owner = {
         "apiVersion": composite["apiVersion"],
         "blockOwnerDeletion": True,

@@ -18,7 +18,7 @@ from claimsmith.compose.readiness import is_ready
 from claimsmith.documents import Document
 from claimsmith.errors import ComposeError, EngineError, NotFound, Problem
 from claimsmith.models.klass import Patch, Side, Step, Template
-from claimsmith.values import copied
+from claimsmith.values import copied, object_at
 
 ENVIRONMENT = {"apiVersion": "internal.crossplane.io/v1alpha1", "kind": "Environment"}
 """What an environment says of itself that nobody named."""
@@ -89,7 +89,7 @@ class _Run:
             self._compose(template)
         if state.details and not details.has_own_secret(composite):
             made = details.secret(composite, self.step.secret, state.details)
-            name = f"{(composite.get('metadata') or {}).get('name', '')}-connection-secret"
+            name = f"{object_at(composite, 'metadata').get('name', '')}-connection-secret"
             state.resources[name] = Desired(made, ready=True)
 
     def _patch_environment(self, patch: Patch, index: int) -> None:
@@ -195,7 +195,7 @@ def type_of(patch: Patch) -> str:
 def _keep_identity(desired: dict[str, Any], existing: Mapping[str, Any]) -> None:
     """Give a resource the name and namespace under which it exists already."""
     metadata = desired.setdefault("metadata", {})
-    there = existing.get("metadata") or {}
+    there = object_at(existing, "metadata")
     if not isinstance(metadata, dict):
         return
     for key in ("name", "namespace"):

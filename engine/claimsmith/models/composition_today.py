@@ -15,6 +15,7 @@ from pydantic import Field
 from claimsmith import fieldpath
 from claimsmith.documents import Document
 from claimsmith.errors import Collector, ModelError, Problem
+from claimsmith.models.environment_input import EnvironmentInput, EnvironmentSources
 from claimsmith.models.klass import Class, Parent, Step
 from claimsmith.models.metadata import Metadata
 from claimsmith.models.objects import ClassKey, GroupKind, group_of
@@ -104,6 +105,8 @@ def read(document: Document) -> tuple[Class, list[Problem]]:
             if _patches_and_transforms(function, data):
                 steps.append(read_step(document, data, at, name=name, function=function, warnings=warnings))
             else:
+                if group_of(str(data.get("apiVersion", ""))) == ENVIRONMENT_CONFIGS:
+                    _check_environment(document, data, at)
                 steps.append(Step(name, function, data, at=fieldpath.to_text(at)))
     problems.raise_as(ModelError)
     if raw.spec.mode == "Pipeline" and raw.spec.environment is not None:
@@ -145,6 +148,14 @@ def _steps(spec: _Spec, data: Mapping[str, Any]) -> Iterable[tuple[str, str, dic
             yield "environment", "function-environment-configs", {**head, "spec": sources}, ("spec", "environment")
     head = {"apiVersion": f"{PATCH_AND_TRANSFORM}/v1beta1", "kind": "Resources"}
     yield "patch-and-transform", FUNCTION, {**head, **own}, ("spec",)
+
+
+def _check_environment(document: Document, data: Mapping[str, Any], at: fieldpath.Path) -> None:
+    if at == ("spec", "environment"):
+        # In `Resources` mode, what the function has in its spec stands in the composition itself.
+        parse(EnvironmentSources, document, data=data["spec"], at=at)
+    else:
+        parse(EnvironmentInput, document, data=data, at=at)
 
 
 def _patches_and_transforms(function: str, data: Mapping[str, Any]) -> bool:

@@ -14,6 +14,9 @@ from claimsmith.models.base import Model
 
 M = TypeVar("M", bound=Model)
 
+NEEDED = "needed"
+"""The type of an error about a field that is not there, where more is known than that it is missing."""
+
 
 def parse(model: type[M], document: Document, *, data: Any = None, at: fieldpath.Path = ()) -> M:
     """The document as `model`; every mismatch becomes a problem with its line and a way out.
@@ -69,7 +72,7 @@ def _problem(model: type[Model], document: Document, error: Any, data: Any, at: 
             return Problem(
                 what,
                 where,
-                fieldpath.to_text(path),
+                fieldpath.to_text((*path, loc[-1]) if error["type"] == NEEDED else path),
                 fix or str(ctx.get("fix", "")) or f"mend the value of {fieldpath.to_text(path) or 'the document'}",
             )
 

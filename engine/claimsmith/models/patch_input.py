@@ -15,6 +15,7 @@ from pydantic_core import InitErrorDetails, PydanticCustomError
 from claimsmith.merge import MergePolicy
 from claimsmith.models.base import Model
 from claimsmith.models.choice import choice, known_word, refusal
+from claimsmith.models.parse import NEEDED
 from claimsmith.models.policy import Policy
 from claimsmith.models.transform import Int64, Transform
 
@@ -55,15 +56,19 @@ class Lenient(Model):
         try:
             model = parse(given)
         except ValidationError as error:
-            raise _refusal(given, needs, error) from error
+            raise refusal_of(given, needs, error) from error
         if needs:
-            raise _refusal(given, needs)
+            raise refusal_of(given, needs)
         return model
 
 
-def _refusal(data: Any, needs: Iterable[Need], error: ValidationError | None = None) -> ValidationError:
+def refusal_of(data: Any, needs: Iterable[Need], error: ValidationError | None = None) -> ValidationError:
     """The needs, and what an error says already, as one error that is located in the data."""
-    found = [InitErrorDetails(type=refusal(what, fix), loc=(field,), input=data) for field, what, fix in needs]
+    found = []
+    for field, what, fix in needs:
+        absent = isinstance(data, Mapping) and field not in data
+        kind = PydanticCustomError(NEEDED if absent else "refused", "{what}; fix: {fix}", {"what": what, "fix": fix})
+        found.append(InitErrorDetails(type=kind, loc=(field,), input=data))
     for e in error.errors(include_url=False) if error else ():
         context = {**e.get("ctx", {}), "text": e["msg"]}
         kind = PydanticCustomError(e["type"], "{text}", context)
@@ -229,7 +234,7 @@ class FromValue(Model):
 def _typed(data: Any) -> Any:
     if isinstance(data, Mapping) and not data.get("type"):
         words = "FromConnectionSecretKey, FromFieldPath, FromValue"
-        raise _refusal(data, [("type", "a connection detail needs a type", f"add type: with one of: {words}")])
+        raise refusal_of(data, [("type", "a connection detail needs a type", f"add type: with one of: {words}")])
     return data
 
 

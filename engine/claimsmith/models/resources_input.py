@@ -10,12 +10,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field
 
 from claimsmith import fieldpath
 from claimsmith.documents import Document
 from claimsmith.errors import Collector, FieldPathError, ModelError, Problem, nearest
-from claimsmith.models.choice import one_of, refusal
+from claimsmith.models.choice import one_of
 from claimsmith.models.klass import Check, Detail, Patch, SecretPlace, Side, Step, Template
 from claimsmith.models.parse import parse
 from claimsmith.models.patch_input import (
@@ -28,6 +28,7 @@ from claimsmith.models.patch_input import (
     Need,
     PatchInput,
     ReadinessCheck,
+    refusal_of,
 )
 
 _ENVIRONMENT_TYPES = (
@@ -47,13 +48,21 @@ _SIDES = {
 }
 
 
+def _name_or_namespace(patch: PatchInput) -> PatchInput:
+    """A check that a patch writes what a secret's place consists of."""
+    if (patch.to_field_path or patch.from_field_path) not in ("name", "namespace"):
+        what = "a secret's place has a name and a namespace, and nothing else"
+        raise refusal_of(patch, [("toFieldPath", what, "use one of: name, namespace")])
+    return patch
+
+
 def _only(what: str, allowed: Sequence[str]) -> Any:
     """A check that a patch is of a type that may stand here."""
 
     def check(data: Any) -> Any:
         word = data.get("type") if isinstance(data, Mapping) else None
         if word and word not in allowed:
-            raise refusal(f"{what} cannot be of type {word!r}", one_of(str(word), allowed))
+            raise refusal_of(data, [("type", f"{what} cannot be of type {word!r}", one_of(str(word), allowed))])
         return data
 
     return BeforeValidator(check)
@@ -62,7 +71,9 @@ def _only(what: str, allowed: Sequence[str]) -> Any:
 _IN_SET = tuple(PatchInput.model_fields["type"].annotation.__args__)[:-1]  # type: ignore[union-attr]  # a Literal
 SetPatch = Annotated[PatchInput, _only("a patch of a patch set", _IN_SET)]
 EnvironmentPatch = Annotated[PatchInput, _only("a patch of the environment", _ENVIRONMENT_TYPES)]
-SecretPatch = Annotated[PatchInput, _only("a patch of a secret's place", _SECRET_TYPES)]
+SecretPatch = Annotated[
+    PatchInput, _only("a patch of a secret's place", _SECRET_TYPES), AfterValidator(_name_or_namespace)
+]
 
 
 class PatchSet(Lenient):
