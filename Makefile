@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: demo test check generate toolchain down clean help
+.PHONY: demo test check features generate toolchain down clean help
 
 help: ## Show the targets
 	@grep -hE '^[a-z-]+:.*## ' Makefile | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -29,6 +29,9 @@ check: $(STAMP) ## The quick part of the tests: lint, types and what needs no en
 
 generate: $(STAMP) ## Write the components anew from their classes
 	$(BIN)/claimsmith generate
+
+features: ## Show what must work, and the tests that prove it
+	@sed -n 's/<br>/ /g; /^[|#]/p' docs/features.md
 
 toolchain: $(STAMP)
 	@$(BIN)/claimsmith toolchain > /dev/null 2>&1 || $(BIN)/claimsmith toolchain install

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.refusal_files import FILES
+from tests.refusal_files import CLASS, FILES, PATH_CLASS
 
 AZURE = "database.azure.crossplane.io"
 
@@ -191,4 +191,20 @@ PLATFORM: dict[str, str | bytes] = {
     "components/store/composition.yaml": STORE,
     "components/site/composition.yaml": SITE,
     "stacks/dev/claims/more.yaml": CLAIMS,
+}
+
+TEMPLATED: dict[str, str | bytes] = {
+    **FILES,
+    PATH_CLASS: CLASS.partition("  - base:")[0]
+    + """\
+  - template:
+      engine: jinja2
+      source:
+        type: inline
+        inline: |
+          apiVersion: azure.crossplane.io/v1alpha3
+          kind: ResourceGroup
+          spec:
+            location: {{ spec.region }}
+""",
 }

@@ -14,7 +14,7 @@ from claimsmith.cli.app import app
 from claimsmith.errors import Problem
 from claimsmith.project import Project
 from tests.conftest import ROOT
-from tests.platform_files import DEFINITIONS, PLATFORM, REDIS, SITE, STORE
+from tests.platform_files import DEFINITIONS, PLATFORM, REDIS, SITE, STORE, TEMPLATED
 from tests.refusal_files import CLASS, FILES, PATH_CLAIM, PATH_CLASS, claim, klass, spoilt
 from tests.samples import write_files
 
@@ -274,6 +274,16 @@ def test_a_patch_from_a_field_that_no_claim_has(tmp_path: Path) -> None:
     site = spoilt(SITE, "fromFieldPath: spec.size", "fromFieldPath: spec.sise")
     report = report_of(tmp_path, PLATFORM, {"components/site/composition.yaml": site})
     assert ("spec.to[1].patches[0]", "did you mean spec.size?") in [(p.path, p.fix) for p in warnings(report)]
+
+
+@pytest.mark.parametrize(
+    ("field", "count"),
+    [pytest.param("location", 0, id="known"), pytest.param("locaton", 1, id="unknown")],
+)
+def test_what_a_template_text_makes_is_checked_with_its_claim(tmp_path: Path, field: str, count: int) -> None:
+    text = str(TEMPLATED[PATH_CLASS]).replace("location:", f"{field}:")
+    found = errors(report_of(tmp_path, group_crd(), {PATH_CLASS: text}))
+    assert [(p.path, p.fix) for p in found] == [("spec.resources[0]", "did you mean 'location'?")] * count
 
 
 # Claims' own definitions

@@ -116,6 +116,25 @@ def test_source_of(path: Any, line: int, column: int) -> None:
     assert document.source_of(path) == Source("f.yaml", line, column)
 
 
+@pytest.mark.parametrize(
+    ("text", "line", "column"),
+    [
+        pytest.param("a: 1\n---\na: 2\nb: 3\n", 4, 1, id="plain"),
+        pytest.param("a: 'äö€𝄞'\n# 𝄞\n---\na: ü\nb: 3\n", 5, 1, id="letters-of-several-bytes"),
+        pytest.param("a: 1\r\n---\r\na: 2\r\nb: 3\r\n", 4, 1, id="carriage-returns"),
+        pytest.param("a: 1\n---\n\n  # indented\n  a: 2\n  b: 3\n", 6, 3, id="indented"),
+        pytest.param("a: 1\n--- {a: 2, b: 3}\n", 2, 12, id="beside-the-dashes"),
+        pytest.param("a: 1\n--- # b\n...\n---\n---\na: 2\nb: 3\n---\nc: 1\n", 7, 1, id="empty-ones-before"),
+        pytest.param("%YAML 1.1\n---\na: 1\n...\n%YAML 1.1\n---\na: 2\nb: 3\n", 8, 1, id="directives"),
+        pytest.param("\ufeffa: 1\n---\na: 2\nb: 3\n", 4, 1, id="byte-order-mark"),
+    ],
+)
+def test_source_of_in_the_second_document(text: str, line: int, column: int) -> None:
+    document = read_documents(text, file="f.yaml")[1]
+    assert document.data == {"a": document.data["a"], "b": 3}
+    assert document.source_of("b") == Source("f.yaml", line, column)
+
+
 def test_source_of_missing_steps_does_not_skip_ahead() -> None:
     document = one("a: 1\nspec:\n  name: x\nname: y\n")
     assert document.source_of("nowhere.name") == Source("f.yaml", 1, 1)

@@ -16,7 +16,7 @@ from claimsmith.explain.parts import ChildStory, PatchStory
 from claimsmith.models.selector import Selector
 from claimsmith.models.transform import parse_transform
 from claimsmith.project import Project
-from tests.platform_files import PLATFORM
+from tests.platform_files import PLATFORM, TEMPLATED
 from tests.refusal_files import CLASS, FILES, KEY, PATH_CLAIM, PATH_CLASS, claim, klass, spoilt
 from tests.samples import write_files
 
@@ -366,6 +366,16 @@ def test_fields_that_the_identity_makes(plain: Project, field: str) -> None:
     assert [s.by for s in traced(plain, "my-sql-server", field).steps] == ["identity"]
 
 
+def test_a_field_of_a_template_text(tmp_path: Path) -> None:
+    project = Project(write_files(tmp_path, TEMPLATED))
+    child = child_of(story_of(project, "sql"), "resource-group")
+    [step] = traced(project, "resource-group", "spec.location").steps
+    assert child.engine == "jinja2"
+    assert (step.by, step.what, step.value) == ("template", "written by the jinja2 template", "us-west")
+    assert step.where is not None
+    assert step.where.file == PATH_CLASS
+
+
 def test_a_skipped_patch_explains_a_field_that_is_not_there(tmp_path: Path) -> None:
     trace = traced(project_of(tmp_path, claim("  size: 10\n", "")), "resource-group", "spec.size")
     assert [(s.by, s.what) for s in trace.steps] == [("patch", "skipped")]
@@ -603,3 +613,4 @@ def test_why_labels_do_not_fit(selector: dict[str, Any], want: str) -> None:
 
 def test_options_in_words() -> None:
     assert words.options_words(Options(wait_for=())) == ["deleted with the claim", "not waited for"]
+    assert words.options_words(Options(protect=True))[-1].startswith("protected")

@@ -12,7 +12,8 @@ from tests.conftest import ROOT
 PACKAGE = ROOT / "engine" / "claimsmith"
 CORE = [
     "errors", "fieldpath", "merge", "absent", "values", "regexp", "documents", "models", "catalog", "binding",
-    "bindings_file", "compose", "reference", "connection", "plan", "render", "generate", "crds",
+    "bindings_file", "compose", "reference", "connection", "plan", "render", "generate", "crds", "scope", "expand",
+    "kubeconfig", "targets", "workload", "workload_plan", "records",
 ]  # fmt: skip
 OUTSIDE = {
     "pulumi", "pulumi_kubernetes", "typer", "click", "rich", "os", "io", "pathlib", "shutil", "tempfile", "glob",
@@ -24,12 +25,16 @@ UPPER = {"edge", "cli", "toolchain", "local", "load", "project", "actions", "che
 # Each core module may import those above it and itself.
 ORDER = [
     {"errors"},
-    {"absent", "regexp", "fieldpath"},
+    {"absent", "regexp", "fieldpath", "kubeconfig"},
     {"merge", "documents", "crds"},
     {"models", "reference", "values"},
-    {"catalog", "compose", "connection"},
+    {"catalog", "compose", "connection", "scope"},
     {"binding"},
-    {"bindings_file", "plan", "generate"},
+    {"bindings_file", "expand", "generate"},
+    {"targets"},
+    {"workload"},
+    {"workload_plan"},
+    {"plan", "records"},
     {"render"},
 ]
 

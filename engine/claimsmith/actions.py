@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from claimsmith import binding, bindings_file
+from claimsmith import binding, bindings_file, workload
 from claimsmith import generate as generator
 from claimsmith import render as renderer
 from claimsmith.errors import BindingError, GenerateError, LoadError, Problem, nearest
@@ -51,9 +51,11 @@ def bind(project: Project, stack: str, *, rebind: Sequence[str] = (), check: boo
     project.check_stack(stack)
     before = project.records(stack)
     chosen = frozenset(_claim_key(text, project, stack) for text in rebind)
-    _, found = project.expand(stack, rebind=chosen)
+    catalog, found = project.expand(stack, rebind=chosen)
+    scheduled = project.schedule(stack, catalog, found, rebind=chosen)
     unbound = found.unbound
     records = binding.to_records(found.bindings(), before)
+    records = sorted([*records, *workload.to_records(scheduled.placements, before)], key=lambda r: r.claim)
     known = {r.claim: r for r in before}
     rows = [BindRow(r.claim, r.klass, r.reason, _change(known.get(r.claim), r)) for r in records]
     gone = [BindRow(c, r.klass, r.reason, "removed") for c, r in known.items() if c not in {x.claim for x in records}]
@@ -62,7 +64,7 @@ def bind(project: Project, stack: str, *, rebind: Sequence[str] = (), check: boo
     changed = not path.exists() or path.read_text(encoding="utf-8") != text
     if changed and not check:
         write_atomically(path, text)
-    warnings = [u.problem for u in unbound if not u.mistake]
+    warnings = [*(u.problem for u in unbound if not u.mistake), *scheduled.unscheduled]
     return BindResult([*rows, *gone], changed, warnings, [u.problem for u in unbound if u.mistake])
 
 
@@ -74,7 +76,8 @@ def rendered(project: Project, stack: str, claim: str | None = None) -> Iterator
 def rendered_documents(project: Project, stack: str, claim: str | None = None) -> list[dict[str, Any]]:
     """What a stack makes, as documents."""
     plan = _narrowed(project.plan(stack, unrecorded_ok=True), claim)
-    return [document for c in plan.claims for document in renderer.documents(c)]
+    made = [document for c in plan.claims for document in renderer.documents(c)]
+    return [*made, *(document for w in plan.workloads for document in w.documents())]
 
 
 def generate(project: Project, *, check: bool = False) -> list[tuple[str, str]]:
@@ -145,7 +148,8 @@ def status(project: Project, stack: str) -> list[ClaimStatus]:
     from claimsmith import workspace
 
     project.check_stack(stack)
-    claims = workspace.stack_outputs(project, stack).get("claims") or {}
+    outputs = workspace.stack_outputs(project, stack)
+    claims = {**(outputs.get("claims") or {}), **(outputs.get("workloads") or {})}
     return [ClaimStatus(ClaimKey.parse(name), details) for name, details in sorted(claims.items())]
 
 
@@ -161,8 +165,9 @@ def _narrowed(plan: Plan, claim: str | None) -> Plan:
     if claim is None:
         return plan
     chosen = tuple(c for c in plan.claims if c.address == claim)
-    if not chosen:
-        known = [c.address for c in plan.claims]
+    workloads = tuple(w for w in plan.workloads if w.address == claim)
+    if not chosen and not workloads:
+        known = [*(c.address for c in plan.claims), *(w.address for w in plan.workloads)]
         close = nearest(claim, known)
         raise LoadError(
             Problem(
@@ -171,11 +176,13 @@ def _narrowed(plan: Plan, claim: str | None) -> Plan:
             )
         )
 
-    return replace(plan, claims=chosen)
+    return replace(plan, claims=chosen, workloads=workloads)
 
 
 def _claim_key(text: str, project: Project, stack: str) -> ClaimKey:
-    known = {str(k): k for k in project.catalog(stack).claims}
+    catalog = project.catalog(stack)
+    recorded = [r.claim for r in project.records(stack)]
+    known = {str(k): k for k in (*catalog.claims, *catalog.workloads.applications, *recorded)}
     if text not in known:
         close = nearest(text, known)
         fix = f"did you mean {close}?" if close else f"use one of: {', '.join(known) or 'none yet'}"

@@ -10,10 +10,12 @@ from __future__ import annotations
 
 import hashlib
 import uuid
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any, Protocol, TypeVar
 
 from claimsmith.catalog import Catalog
+from claimsmith.documents import Document
 from claimsmith.errors import BindingError, Problem, Source, nearest
 from claimsmith.models.claim import Claim, ObjectRef
 from claimsmith.models.klass import Class, Parent
@@ -22,6 +24,20 @@ from claimsmith.models.objects import ClaimKey, ClassKey
 IS_DEFAULT = "resourceclass.crossplane.io/is-default-class"
 WEIGHT = "resourceclass.crossplane.io/weight"
 _NAMESPACE = uuid.UUID("6f1f5b0e-3f3c-5b0a-9a57-4e6f0c1d2a90")
+
+
+class _Weighted(Protocol):
+    """What can be chosen among its like: a class for a claim, a target for an application."""
+
+    @property
+    def key(self) -> Any: ...
+    @property
+    def annotations(self) -> Mapping[str, str]: ...
+    @property
+    def document(self) -> Document: ...
+
+
+W = TypeVar("W", bound=_Weighted)
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,25 +241,30 @@ def _held(claim: Claim, record: Record, catalog: Catalog) -> Class:
     return klass
 
 
+def heaviest(wanted_by: str, candidates: Sequence[W]) -> tuple[W, str]:
+    """The candidate of the highest weight, among equals a stable choice; and how it was found among several."""
+    top = max(weight_of(c) for c in candidates)
+    equals = [c for c in candidates if weight_of(c) == top]
+    chosen = min(equals, key=lambda c: hashlib.sha256(f"{wanted_by}|{c.key}".encode()).hexdigest())
+    if len(candidates) == 1:
+        return chosen, ""
+    how = "the highest weight" if len(equals) == 1 else "a stable choice among equals"
+    return chosen, f"{how} of {len(candidates)}"
+
+
 def _heaviest(claim: Claim, classes: list[Class], why: str) -> Choice:
-    candidates = tuple(c.key for c in classes)
-    top = max(weight_of(c) for c in classes)
-    heaviest = [c for c in classes if weight_of(c) == top]
-    chosen = min(heaviest, key=lambda c: hashlib.sha256(f"{claim.key}|{c.key}".encode()).hexdigest())
-    if len(classes) == 1:
-        return Choice(chosen, why, candidates)
-    how = "the highest weight" if len(heaviest) == 1 else "a stable choice among equals"
-    return Choice(chosen, f"{why}; {how} of {len(classes)}", candidates)
+    chosen, how = heaviest(str(claim.key), classes)
+    return Choice(chosen, f"{why}; {how}" if how else why, tuple(c.key for c in classes))
 
 
-def weight_of(klass: Class) -> int:
-    """How much a class counts where several may serve a claim; one that is no whole number is refused."""
-    text = klass.annotations.get(WEIGHT, "0")
+def weight_of(candidate: _Weighted) -> int:
+    """How much a class or a target counts where several would do; a weight that is no whole number is refused."""
+    text = candidate.annotations.get(WEIGHT, "0")
     try:
         return int(text)
     except ValueError:
         path = ("metadata", "annotations", WEIGHT)
-        where = klass.document.source_of(path)
+        where = candidate.document.source_of(path)
         raise BindingError(
             Problem(
                 f"the weight {text!r} is no whole number",

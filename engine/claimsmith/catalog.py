@@ -22,6 +22,8 @@ from claimsmith.models.claim import Claim
 from claimsmith.models.definition import Definition
 from claimsmith.models.klass import Class, Parent, Patch, Template
 from claimsmith.models.objects import ClaimKey, ClassKey, GroupKind, ObjectKey, kebab
+from claimsmith.models.workload import APPLICATION
+from claimsmith.models.workload_index import Workloads, take
 
 CRD = GroupKind("apiextensions.k8s.io", "CustomResourceDefinition")
 AGGREGATE = GroupKind("aggregation.crossplane.io", "AggregateResourceClass")
@@ -58,6 +60,8 @@ class Catalog:
     bindable: Bindable = field(default_factory=Bindable)
     managed: frozenset[GroupKind] = frozenset()
     """The kinds that are known to be managed resources."""
+    workloads: Workloads = field(default_factory=Workloads)
+    """Targets, applications and existing clusters."""
     today: todays.Today = field(default_factory=todays.Today)
 
     def serving(self, kind: GroupKind) -> list[Class]:
@@ -101,6 +105,7 @@ def read_catalog(
     warnings: list[Problem] = []
     table = bindable or Bindable()
     today, others = todays.read(platform, problems, warnings)
+    claims, resources, workloads = take(claims, resources, problems, warnings)
     sorted_out = _sorted_out(others, table, problems)
     definitions = _definitions(sorted_out, problems)
     warnings += [w for d in definitions.values() for w in d.warnings]
@@ -117,8 +122,7 @@ def read_catalog(
             _add(requests, claim.key, claim)
     kinds = Counter(key for key, _ in classes)
     classes = {k: replace(c, shared=kinds[k[0]] > 1) for k, c in classes.items()}
-    for klass in classes.values():
-        problems.problems += _broken_promises(klass)
+    problems.problems += [p for klass in classes.values() for p in _broken_promises(klass)]
     given: dict[ObjectKey, Document] = {}
     for document in resources:
         with problems.catch():
@@ -126,9 +130,8 @@ def read_catalog(
             if (first := given.setdefault(key, document)) is not document:
                 raise _twice(str(key), first, document)
     problems.raise_as(CatalogError)
-    return Catalog(
-        classes, requests, definitions, given, tuple(sorted_out["crd"]), tuple(warnings), table, frozenset(known), today
-    )
+    crds, said = tuple(sorted_out["crd"]), tuple(warnings)
+    return Catalog(classes, requests, definitions, given, crds, said, table, frozenset(known), workloads, today)
 
 
 def kind_of(document: Document) -> GroupKind:
@@ -226,7 +229,7 @@ def _told_apart(klass: Class, definitions: Mapping[GroupKind, Definition], manag
     templates = tuple(
         replace(
             t,
-            composite=_defined(definitions, t.group_kind) is not None,
+            composite=_defined(definitions, t.group_kind) is not None or t.group_kind == APPLICATION,
             managed=klass.parent is not Parent.instance or t.group_kind in managed,
         )
         for t in klass.templates

@@ -46,18 +46,18 @@ class Document:
     file: str
     line: int = 1
     text: str = field(default="", repr=False, compare=False)
-    index: int = field(default=0, repr=False, compare=False)
+    """The document's own part of the file, from its first line on."""
 
     def source_of(self, path: fieldpath.Path | str = ()) -> Source:
         """The place of the deepest part of the path that the file really has.
 
-        The file is parsed once more to find it: positions are only wanted when something is
+        The document is parsed once more to find it: positions are only wanted when something is
         wrong or is explained, and keeping them for ten thousand documents would cost more than their data.
         """
         steps = fieldpath.parse(path) if isinstance(path, str) else path
         if not self.text:
             return Source(self.file, self.line)
-        node = _nth_node(self.text, self.index)
+        node = _node(self.text)
         mark = node.start_mark
         for step in steps:
             match node:
@@ -71,14 +71,18 @@ class Document:
                 break
             key, node = found[0]
             mark = key.start_mark
-        return Source(self.file, mark.line + 1, mark.column + 1)
+        return Source(self.file, self.line + mark.line, mark.column + 1)
 
 
 def read_documents(text: str, *, file: str) -> list[Document]:
     """All documents of a text, empty ones left out."""
     problems = Collector()
     documents: list[Document] = []
-    for index, node in enumerate(_nodes(text, file)):
+    # Marks do not count it.
+    text = text.removeprefix("\ufeff")
+    nodes = _nodes(text, file)
+    starts = [text.rfind("\n", 0, node.start_mark.index) + 1 for node in nodes]
+    for node, begin, end in zip(nodes, starts, [*starts[1:], len(text)], strict=False):
         start = node.start_mark
         with problems.catch():
             builder = _Builder(file)
@@ -93,7 +97,7 @@ def read_documents(text: str, *, file: str) -> list[Document]:
                         what, Source(file, start.line + 1, start.column + 1), fix="start it with apiVersion: and kind:"
                     )
                 )
-            documents.append(Document(data, file, start.line + 1, text, index))
+            documents.append(Document(data, file, start.line + 1, text[begin:end]))
     problems.raise_as(LoadError)
     return documents
 
@@ -138,12 +142,10 @@ def _too_large(where: Source) -> Problem:
 
 
 @lru_cache(maxsize=16)
-def _nth_node(text: str, index: int) -> yaml.Node:
-    for found, node in enumerate(yaml.compose_all(text, Loader=_Loader)):
-        if found == index:
-            chosen: yaml.Node = node
-            return chosen
-    raise AssertionError("a document that was read is in its text")
+def _node(text: str) -> yaml.Node:
+    """The one document of a text, before whatever separates it from the next."""
+    node: yaml.Node = next(iter(yaml.compose_all(text, Loader=_Loader)))
+    return node
 
 
 class _Builder:

@@ -22,6 +22,7 @@ from claimsmith.models.claim import Claim
 from claimsmith.models.klass import Opaque, Parent, Side, Template
 from claimsmith.models.objects import ClaimKey, GroupKind
 from claimsmith.models.template import cleaned
+from claimsmith.models.workload import APPLICATION, Application, read_application
 from claimsmith.scope import Scopes
 from claimsmith.values import copied, walk
 
@@ -61,6 +62,8 @@ class Draft:
     nested: list[Draft] = field(default_factory=list)
     outcomes: tuple[patches.Outcome, ...] = ()
     """What became of the patches of the template that made it."""
+    applications: list[Application] = field(default_factory=list)
+    """What it is made of in other clusters: scheduled like those that are authored."""
 
     def walk(self) -> Iterator[Draft]:
         """This draft and all below it, parents first."""
@@ -179,7 +182,9 @@ class _Expander:
                     self.scopes.check(template.group_kind, namespaced=binding.klass.namespaced)
                     managed = template.managed and not template.composite
                     options = options_of(dressed, managed=managed, identity=identity)
-                if template.composite:
+                if template.group_kind == APPLICATION:
+                    draft.applications.append(_application(template, dressed, binding))
+                elif template.composite:
                     below = self._nested(template, dressed, binding, above)
                     if below:
                         below.outcomes = tuple(outcomes)
@@ -202,6 +207,16 @@ class _Expander:
         if below:
             below.template = template.name
         return below
+
+
+def _application(template: Template, document: dict[str, Any], binding: Binding) -> Application:
+    """An application that a template makes. Only what is in a namespace itself has a place for it."""
+    where = _place(template, binding)
+    with at(where, prefix=f"{binding.claim.key}, child {template.name!r}: "):
+        if not binding.klass.namespaced:
+            fix = "compose it in an application: a kind that an ApplicationDefinition defines"
+            raise ComposeError(Problem(f"{APPLICATION} lives in a namespace, and its parent does not", fix=fix))
+        return read_application(Document(document, where.file, where.line))
 
 
 def _made(template: Template, claim: dict[str, Any], binding: Binding) -> tuple[dict[str, Any], list[patches.Outcome]]:

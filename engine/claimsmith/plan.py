@@ -20,7 +20,11 @@ from claimsmith.expand import Child, Draft, Expansion
 from claimsmith.models.klass import Parent
 from claimsmith.models.objects import ClassKey, GroupKind, ObjectKey
 from claimsmith.reference import Selection, Table, Target
+from claimsmith.scope import Scopes
+from claimsmith.targets import Published
 from claimsmith.values import Ref, walk
+from claimsmith.workload import Schedule
+from claimsmith.workload_plan import PlannedWorkload, plan_workloads
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +86,9 @@ class Plan:
     resources: tuple[GivenResource, ...] = ()
     unbound: tuple[Unbound, ...] = ()
     warnings: tuple[Problem, ...] = ()
+    workloads: tuple[PlannedWorkload, ...] = ()
+    """What is deployed to other clusters, after what it needs."""
+    targets: tuple[Published, ...] = ()
 
     def walk(self) -> Iterator[PlannedClaim]:
         """Every claim and every composite below one."""
@@ -97,6 +104,8 @@ def build_plan(
     table: Table,
     given: Sequence[GivenResource] = (),
     warnings: Sequence[Problem] = (),
+    schedule: Schedule | None = None,
+    scopes: Scopes | None = None,
 ) -> Plan:
     """The plan for drafted claims; every problem of every claim is told at once."""
     problems = Collector()
@@ -116,10 +125,18 @@ def build_plan(
     problems.raise_as(ComposeError)
     by_address = {c.address: c for c in claims}
     order = reference.ordered(list(by_address), needs)
-    said = [*warnings, *(w for d in drafts for w in _contrary(d))]
     claims_in_order = tuple(by_address[a] for a in order)
     resources = tuple(_claimed(resource, claims_in_order) for resource in given)
-    return Plan(project, stack, claims_in_order, resources, expansion.unbound, tuple(said))
+    scheduled = schedule or Schedule()
+    workloads = plan_workloads(scheduled, made=_secrets_made(claims_in_order, given), scopes=scopes or Scopes({}))
+    said = (*warnings, *(w for d in drafts for w in _contrary(d)), *scheduled.unscheduled)
+    return Plan(project, stack, claims_in_order, resources, expansion.unbound, said, workloads, scheduled.targets)
+
+
+def _secrets_made(claims: Sequence[PlannedClaim], given: Sequence[GivenResource]) -> dict[tuple[str, str], str]:
+    """Which claim or given resource of the plan makes a Secret, by namespace and name."""
+    named = {(g.key.namespace, g.key.name): g.address for g in given if g.key.group_kind == GroupKind("", "Secret")}
+    return named | {(s.namespace, s.name): c.address for root in claims for c in root.walk() for s in c.connections}
 
 
 def hold(identity: Identity) -> dict[str, Any]:

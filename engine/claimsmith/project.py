@@ -3,6 +3,7 @@
 Pulumi.yaml                       the project's name
 components/<name>/*.yaml          the platform's classes; components/references.yaml extends the reference table
 stacks/<stack>/claims/*.yaml      the claims of an environment
+stacks/<stack>/resources/*.yaml   what the platform gives there as it is: static resources, published clusters
 stacks/<stack>/bindings.yaml      which class serves each claim
 """
 
@@ -15,7 +16,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from claimsmith import binding, bindings_file, crd_set, crds
+from claimsmith import binding, bindings_file, crd_set, crds, workload
 from claimsmith.binding import Record
 from claimsmith.catalog import Catalog, read_catalog
 from claimsmith.documents import Document, read_documents
@@ -29,6 +30,7 @@ from claimsmith.models.reference_table import read_table
 from claimsmith.plan import GivenResource, Plan, build_plan, given_resource
 from claimsmith.reference import Table
 from claimsmith.scope import Scopes, scopes_of_crds
+from claimsmith.workload import Schedule
 
 TABLES = ("references.yaml", "bindable.yaml")
 PRIVATE = ".claimsmith"
@@ -130,15 +132,31 @@ class Project:
         )
         return catalog, found
 
+    def schedule(
+        self, stack: str, catalog: Catalog, found: Expansion, *, rebind: frozenset[ClaimKey] = frozenset()
+    ) -> Schedule:
+        """Every application of a stack with its target, recorded or chosen now."""
+        records = self.records(stack)
+        return workload.schedule(catalog, found, records, project=self.name, stack=stack, rebind=rebind)
+
     def plan(self, stack: str, *, unrecorded_ok: bool = False) -> Plan:
         """The plan of a stack. A binding that is not recorded is refused, or warned about."""
         catalog, found = self.expand(stack)
-        missing = binding.unrecorded(found.bindings(), stack)
+        scheduled = self.schedule(stack, catalog, found)
+        missing = [*binding.unrecorded(found.bindings(), stack), *workload.unrecorded(scheduled.placements, stack)]
         if missing and not unrecorded_ok:
             raise BindingError(*missing)
         warnings = [*catalog.warnings, *missing]
-        given = self.given(catalog)
-        return build_plan(found, project=self.name, stack=stack, table=self.table(), given=given, warnings=warnings)
+        return build_plan(
+            found,
+            project=self.name,
+            stack=stack,
+            table=self.table(),
+            given=self.given(catalog),
+            warnings=warnings,
+            schedule=scheduled,
+            scopes=self.scopes(catalog),
+        )
 
     def given(self, catalog: Catalog) -> list[GivenResource]:
         """The resources that a stack's files give as they are."""

@@ -12,6 +12,9 @@ from typing import Any
 from claimsmith.compose.identity import AGGREGATE, COMPOSITE, OWNER, Identity
 from claimsmith.connection import Connection
 from claimsmith.models.klass import Parent
+from claimsmith.models.workload import API_VERSION, APPLICATION_RESOURCE, TARGET
+from claimsmith.targets import Published
+from claimsmith.workload_plan import PlannedWorkload, shown
 
 Reference = Mapping[str, Any]
 
@@ -33,6 +36,51 @@ def records_of(
             return [("claim", _claim(identity, claim, made[0] if made else {}))]
     reference = {key: composite[key] for key in ("apiVersion", "kind")} | {"name": identity.composite_name}
     return [("composite", composite), ("claim", _claim(identity, claim, reference))]
+
+
+def workload_records(
+    identity: Identity, planned: PlannedWorkload, credentials: tuple[str, str]
+) -> list[tuple[str, dict[str, Any]]]:
+    """The documents that record a scheduled application and its resources; only their status names the credentials."""
+    placement = planned.placement
+    status = {
+        "state": "Submitted",
+        "cluster": placement.target.cluster.identity,
+        "credentialsSecretRef": dict(zip(("namespace", "name"), credentials, strict=True)),
+    }
+    written: list[tuple[str, dict[str, Any]]] = []
+    for resource, document in zip(planned.resources, planned.documents(), strict=True):
+        metadata = document["metadata"]
+        annotations = {**(metadata.get("annotations") or {}), OWNER: identity.owner}
+        written.append(
+            (
+                f"record/{resource.name}",
+                {**document, "metadata": {**metadata, "annotations": annotations}, "status": dict(status)},
+            )
+        )
+    if placement.application.key.group_kind == APPLICATION_RESOURCE:
+        return written
+    data = placement.application.data
+    templates = [
+        {**given, "spec": {**given["spec"], "template": shown(given["spec"]["template"])}}
+        for given in data["spec"]["resourceTemplates"]
+    ]
+    spec = {
+        **data["spec"],
+        "targetRef": {"name": placement.target.target.key.name},
+        "resourceTemplates": templates,
+    }
+    counts = {"desiredResources": len(written), "submittedResources": len(written)}
+    return [("record", _written(identity, data, spec) | {"status": {**status, **counts}}), *written]
+
+
+def target_record(published: Published, owner: str) -> dict[str, Any]:
+    """The document that records a target."""
+    target = published.target
+    labels = {"labels": dict(target.labels)} if target.labels else {}
+    metadata = {"name": target.key.name, "namespace": target.key.namespace, **labels, "annotations": {OWNER: owner}}
+    reference = target.cluster.model_dump(by_alias=True)
+    return {"apiVersion": API_VERSION, "kind": TARGET.kind, "metadata": metadata, "spec": {"clusterRef": reference}}
 
 
 def _claim(identity: Identity, claim: Mapping[str, Any], resource: Reference) -> dict[str, Any]:

@@ -9,6 +9,7 @@ import yaml
 
 from claimsmith.plan import Plan, PlannedClaim, secret_document
 from claimsmith.values import Ref, mapped
+from claimsmith.workload_plan import PlannedWorkload
 
 
 def render(plan: Plan) -> str:
@@ -20,6 +21,8 @@ def stream(plan: Plan) -> Iterator[str]:
     """The same, claim by claim: a large stack need not be held as one text."""
     for claim in plan.claims:
         yield _claim(claim)
+    for workload in plan.workloads:
+        yield _workload(workload)
 
 
 def documents(claim: PlannedClaim) -> list[dict[str, Any]]:
@@ -48,6 +51,18 @@ def _claim(claim: PlannedClaim) -> str:
         from_ = ", ".join(f"{s} ({s.kind})" for s in secret.sources) or "no child: it will be empty"
         parts.append(f"---\n# its data: the keys of {from_}\n{yaml_text(secret_document(claim.identity, secret))}")
     return "".join([*(_claim(nested) for nested in claim.nested), head, *parts])
+
+
+def _workload(workload: PlannedWorkload) -> str:
+    placement = workload.placement
+    cluster = placement.target.cluster
+    secret = f"Secret {'/'.join(cluster.secret)}" if cluster.secret else "the Secret that it names"
+    heads = [
+        f"# {workload.address}, scheduled to {placement.target_key} ({placement.reason})",
+        f"# in {cluster.identity}, with the credentials in {secret}",
+        *(f"# with a copy of {s.source} in {s.namespace}" for s in workload.secrets),
+    ]
+    return "\n".join(heads) + "\n" + "".join(f"---\n{yaml_text(document)}" for document in workload.documents())
 
 
 def as_stream(documents: Iterable[Mapping[str, Any]]) -> str:

@@ -7,8 +7,14 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+import yaml
+from lightkube import Client
+from lightkube.config.kubeconfig import KubeConfig
+from lightkube.generic_resource import create_global_resource
 
 from claimsmith import local, toolchain
+from claimsmith.crds import permissive_crd
+from tests.conftest import ROOT
 from tests.e2e.rig import Rig
 
 
@@ -16,7 +22,20 @@ from tests.e2e.rig import Rig
 def control_plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[local.Status]:
     toolchain.require(*toolchain.NAMES)
     with local.running(tmp_path_factory.mktemp("control-plane")) as status:
-        yield status
+        yield with_subnet(status)
+
+
+def with_subnet(status: local.Status) -> local.Status:
+    """Put in what the documents' examples take as given: the subnet that databases are reached from."""
+    subnet = yaml.safe_load((ROOT / "stacks" / "dev" / "resources" / "network.yaml").read_text(encoding="utf-8"))
+    crd = permissive_crd(subnet["apiVersion"], subnet["kind"], namespaced=False, managed=True)
+    local.install_crds(status.kubeconfig, [crd])
+    client = Client(config=KubeConfig.from_file(status.kubeconfig).get(), trust_env=False)
+    client.create(
+        create_global_resource("network.azure.crossplane.io", "v1alpha3", "Subnet", "subnets").from_dict(subnet)
+    )
+    client.close()
+    return status
 
 
 @pytest.fixture

@@ -86,7 +86,7 @@ def base_problems(template: Template, klass: Class, rules: Rules) -> list[Proble
     Document 001 wants the base to be valid by itself, even where patches overwrite all of it; other bases are parts.
     """
     found = rules.of(template.api_version, template.group_kind)
-    if found is None or not template.spec_at:
+    if found is None or not template.spec_at or template.opaque:
         return []
     data: Any = _with_references(template.base, rules.table)
     at = fieldpath.parse(template.spec_at)
@@ -203,6 +203,10 @@ def _blamed(problem: Problem, child: Child, claim: PlannedClaim, found: Schema, 
             what = f"{claim.address}, child {template.name!r}: {problem.path}: {problem.what} (patch at {place})"
             yield replace(problem, what=what, where=claim.binding.claim.document.source_of(read), path=read)
             return
+    if template.opaque:
+        what = f"{claim.address}, child {template.name!r}: {problem.path}: {problem.what}"
+        yield replace(problem, what=what, where=document.source_of(template.at), path=template.at)
+        return
     place_text = template.place_of(problem.path)
     if place_text not in known:
         what = f"{template.kind}: {problem.what}"

@@ -66,4 +66,5 @@ def _check_plan(plan: Plan, rules: fields.Rules) -> Findings:
 
 def _line(stack: str, plan: Plan) -> str:
     children = sum(len(c.children) for c in plan.claims)
-    return f"{stack}: {len(plan.claims)} claims bound, {len(plan.unbound)} unbound, {children} resources"
+    claims = f"{stack}: {len(plan.claims)} claims bound, {len(plan.unbound)} unbound, {children} resources"
+    return f"{claims}, {len(plan.workloads)} applications scheduled" if plan.workloads else claims

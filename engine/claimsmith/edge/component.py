@@ -225,6 +225,7 @@ class Composite(pulumi.ComponentResource):
         return with_live_values(document, live, paths) if live else document
 
     def _secret(self, secret: Connection, word: str, sources: Sequence[tuple[SecretPlace, Any]]) -> Managed:
+        self._deployment.connections[secret.namespace, secret.name] = self.details
         document = {**secret_document(self.claim, secret), "data": self.details}
         document["metadata"]["annotations"][FIELD_MANAGER] = field_manager(self.claim)
         return Managed(

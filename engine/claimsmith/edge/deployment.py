@@ -15,6 +15,9 @@ from claimsmith.models.objects import GroupKind
 from claimsmith.plan import GivenResource, target_of_given
 from claimsmith.reference import Table, Target
 
+Credentials = tuple[str, str, str]
+"""Namespace and name of the Secret that holds how to connect to a cluster, and the key; none for the usual keys."""
+
 
 class Deployment:
     """What the components of one run share. One per program; a component used alone makes its own."""
@@ -33,6 +36,7 @@ class Deployment:
         composites: Mapping[str, tuple[Any, dict[str, Any]]] | None = None,
         records: bool = False,
         table: Table | None = None,
+        credentials: Mapping[str, Credentials] | None = None,
     ) -> None:
         self.project = project
         self.stack = stack
@@ -44,6 +48,12 @@ class Deployment:
         self._composites = composites or {}
         self._impersonating: dict[tuple[str, str], pulumi.ProviderResource] = {}
         self.problems: list[Problem] = []
+        self.credentials = credentials or {}
+        self.connections: dict[tuple[str, str], pulumi.Output[dict[str, str]] | None] = {}
+        """The data of the Secrets that claims of this run have, by namespace and name."""
+        self.workloads: list[Any] = []
+        self.target_providers: dict[str, pulumi.ProviderResource] = {}
+        self.propagated: dict[str, Managed] = {}
         self._planned: dict[GroupKind, list[Target]] = {}
         self._registered: dict[str, Managed] = {}
         self._defining: dict[GroupKind, Managed] = {}

@@ -16,7 +16,9 @@ from claimsmith.cluster import Cluster, owner_of
 from claimsmith.compose.identity import ADOPT
 from claimsmith.edge.component import Composite
 from claimsmith.edge.deployment import Deployment, kubernetes_provider
+from claimsmith.edge.foreign import credentials_of, refuse_foreign_objects
 from claimsmith.edge.static import refuse_held, static_component
+from claimsmith.edge.workloads import application_data, component_of, deploy_workloads
 from claimsmith.errors import ConnectionError_, DeployError, EngineError, GenerateError, Problem
 from claimsmith.expand import claim_data
 from claimsmith.generate import class_name
@@ -40,6 +42,7 @@ def run(start: Path | None = None) -> None:
         cluster = Cluster(*_kubeconfig(project, settings))
         refuse_foreign_secrets(plan, cluster)
         refuse_held(plan, cluster)
+        refuse_foreign_objects(plan, cluster)
         deploy(
             plan,
             components,
@@ -74,19 +77,26 @@ def deploy(
             *(target_of(child, claim.identity) for claim in plan.walk() for child in claim.children),
             *(target_of_given(resource) for resource in plan.resources),
         ],
-        composites={c.address: (components[c.address], claim_data(c.binding)) for c in plan.walk()},
+        composites={
+            **{c.address: (components[c.address], claim_data(c.binding)) for c in plan.walk()},
+            **{w.address: (component_of(w), application_data(w)) for w in plan.workloads if w.placement.composed},
+        },
         records=records,
         table=table,
+        credentials=credentials_of(plan, cluster),
     )
     Deployment.begin(deployment)
     for resource in sorted(plan.resources, key=_rank):
         deployment.give(resource)
     deployment.problems.extend(u.problem for u in plan.unbound if u.mistake)
     made = {c.address: components[c.address](c.component_name, claim_data(c.binding)) for c in plan.claims}
+    workloads = {address: w.summary() for address, w in deploy_workloads(deployment, plan).items()}
     summary = {address: _summary(plan_of, made[address]) for address, plan_of in _by_address(plan).items()}
     pulumi.export("claims", summary)
+    if workloads:
+        pulumi.export("workloads", workloads)
     # Not part of the exports: these are written, then the run fails.
-    pulumi.Output.all(**summary).apply(lambda _: _fail_on(deployment.problems))
+    pulumi.Output.all(**summary, **workloads).apply(lambda _: _fail_on(deployment.problems))
 
 
 def load_component(project: Project, klass: Class) -> type[Composite]:

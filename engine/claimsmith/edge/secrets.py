@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pulumi
@@ -41,17 +41,33 @@ def united(
 
 
 async def _read(deployment: Deployment, claim: str, place: SecretPlace) -> dict[str, str]:
+    what = f"{claim}: the Secret {place} of its child {place.child!r} ({place.kind}) is missing"
+    fix = "let its controller write it again; until then the claim's Secret stays as it was"
+    found = await _when_there(lambda: deployment.read_secret(place.namespace, place.name))
+    if found is None:
+        raise ConnectionError_(Problem(what, fix=fix))
+    return found
+
+
+async def secret_when_there(
+    deployment: Deployment, namespace: str, name: str, missing: Problem, *, wait: bool
+) -> dict[str, Any]:
+    """A whole Secret, waited for a little while where it may still come; the run fails with `missing` without it."""
+    cluster = deployment.cluster
+    found = await _when_there(lambda: cluster.secret(namespace, name), wait=wait) if cluster else None
+    if found is None:
+        raise pulumi.RunError(str(missing))
+    return found
+
+
+async def _when_there(read: Callable[[], dict[str, Any] | None], *, wait: bool = True) -> dict[str, Any] | None:
     waited = 0.0
-    while True:
-        data = await asyncio.to_thread(deployment.read_secret, place.namespace, place.name)
-        if data is not None:
-            return data
-        if pulumi.runtime.is_dry_run() or waited >= GRACE_SECONDS:
-            what = f"{claim}: the Secret {place} of its child {place.child!r} ({place.kind}) is missing"
-            fix = "let its controller write it again; until then the claim's Secret stays as it was"
-            raise ConnectionError_(Problem(what, fix=fix))
+    while (found := await asyncio.to_thread(read)) is None:
+        if not wait or pulumi.runtime.is_dry_run() or waited >= GRACE_SECONDS:
+            return None
         await asyncio.sleep(0.5)
         waited += 0.5
+    return found
 
 
 async def _as_it_was(deployment: Deployment, wanted: Connection, error: EngineError) -> dict[str, str]:

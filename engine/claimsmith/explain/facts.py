@@ -67,16 +67,16 @@ def gather(
     """All that can be told of a stack's claims."""
     recorded = {r.claim: r for r in records}
     facts = Facts(catalog, recorded, table, project, stack)
-    for key, claim in catalog.claims.items():
-        known = facts.claims[key] = Known(claim)
-        alone = replace(catalog, claims={key: claim})
-        try:
-            found = expand(alone, recorded.values(), project=project, stack=stack, scopes=scopes)
-        except EngineError as error:
-            known.problems = error.problems
-            continue
-        known.draft = found.drafts[0] if found.drafts else None
-        facts.unbound.update({u.claim.key: u for u in found.unbound})
+    facts.claims = {key: Known(claim) for key, claim in catalog.claims.items()}
+    try:
+        _expand(facts, catalog, scopes)
+    except EngineError:
+        # Something is wrong with some: each by itself tells with which.
+        for key, known in facts.claims.items():
+            try:
+                _expand(facts, replace(catalog, claims={key: known.claim}), scopes)
+            except EngineError as error:
+                known.problems = error.problems
     facts.targets = targets_of(d for root in _drafts(facts) for d in root.walk())
     for resource in given:
         facts.targets.setdefault(resource.key.group_kind, []).append(target_of_given(resource))
@@ -87,6 +87,14 @@ def gather(
             except EngineError as error:
                 known.problems = error.problems
     return facts
+
+
+def _expand(facts: Facts, catalog: Catalog, scopes: Scopes) -> None:
+    """Note the drafts of a catalog's claims, and those that nothing serves."""
+    found = expand(catalog, facts.records.values(), project=facts.project, stack=facts.stack, scopes=scopes)
+    for draft in found.drafts:
+        facts.claims[draft.binding.claim.key].draft = draft
+    facts.unbound.update({u.claim.key: u for u in found.unbound})
 
 
 def _drafts(facts: Facts) -> Iterator[Draft]:

@@ -100,9 +100,12 @@ class ChildStory:
     previous_name: str | None
     urn: str
     where: Source
+    engine: str | None
+    """What turns the template's text into the document, where it is a text."""
     patches: tuple[PatchStory, ...]
     references: tuple[ReferenceStory, ...]
     retain: bool
+    protect: bool
     wait_for: tuple[str, ...]
     ignore_changes: tuple[str, ...]
     timeout: str
@@ -147,9 +150,11 @@ def child_story(here: Place, child: Child, planned: Child | None) -> ChildStory:
         previous_name=template.previous_name,
         urn=here.urn(child.document, template.name),
         where=document_of(here, template).source_of(template.at),
+        engine=template.opaque.engine if template.opaque else None,
         patches=patch_stories(here, template, child.outcomes),
         references=tuple(_references(here, child, planned)),
         retain=options.retain,
+        protect=options.protect,
         wait_for=options.wait_for,
         ignore_changes=options.ignore_changes,
         timeout=options.timeout,

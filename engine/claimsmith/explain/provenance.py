@@ -10,8 +10,9 @@ from claimsmith import fieldpath, reference
 from claimsmith.absent import ABSENT
 from claimsmith.compose import patches
 from claimsmith.compose.identity import EXTERNAL_NAME, EXTERNAL_NAME_PREFIX, EXTERNAL_NAME_SUFFIX
+from claimsmith.documents import Document
 from claimsmith.errors import ComposeError, EngineError, Problem, Source, nearest
-from claimsmith.expand import Child, Draft, claim_data
+from claimsmith.expand import Child, Draft, claim_data, templated
 from claimsmith.explain import parts
 from claimsmith.explain.facts import Facts, Known
 from claimsmith.explain.parts import PatchStory, Place, said
@@ -31,7 +32,7 @@ class Step:
     """One thing that had to do with the field."""
 
     by: str
-    """`base`, `table`, `patch`, `identity` or `reference`."""
+    """`base`, `template`, `table`, `patch`, `identity` or `reference`."""
     what: str
     value: Any
     """What the field was after it; ABSENT where it was nothing."""
@@ -84,12 +85,13 @@ def trace(facts: Facts, known: Known, *, child: str | None, path: str) -> Trace:
 
 
 def _steps(made: _Made, path: fieldpath.Path) -> Iterator[Step]:
-    document: dict[str, Any] = copied(dict(made.template.base))
+    claim, template = claim_data(made.here.draft.binding), made.template
+    opaque = template.opaque
+    document: dict[str, Any] = templated(opaque, template.base, claim) if opaque else copied(dict(template.base))
     value = said(document, path)
     if value is not ABSENT:
-        yield _base(made, path, value)
-    binding = made.here.draft.binding
-    sides = {Side.claim: claim_data(binding), Side.resource: document}
+        yield _template(made, opaque.engine, value) if opaque else _base(made, path, value)
+    sides = {Side.claim: claim, Side.resource: document}
     for patch in made.template.patches:
         outcome = patches.apply(patch, sides)
         if _touches(fieldpath.parse(patch.to), path):
@@ -105,9 +107,15 @@ def _steps(made: _Made, path: fieldpath.Path) -> Iterator[Step]:
         yield _reference(made, made.child, path, final)
 
 
+def _template(made: _Made, engine: str, value: Any) -> Step:
+    """What the text of a template became."""
+    at = f"{made.template.at}.template.source"
+    return Step("template", f"written by the {engine} template", value, _document(made).source_of(at))
+
+
 def _base(made: _Made, path: fieldpath.Path, value: Any) -> Step:
     """A literal of the class's; or, where the class's file does not say so, one of the table of bindable kinds."""
-    document = parts.document_of(made.here, made.template)
+    document = _document(made)
     text = fieldpath.to_text(path)
     for place in (made.template.place_of(text), text):
         if said(document.data, place) is not ABSENT:
@@ -159,8 +167,12 @@ def _reference(made: _Made, child: Child, path: fieldpath.Path, value: Any) -> S
             what = f"{story.selector} wants {story.wanted}: {story.picked} ({story.why}){gone}"
             return Step("reference", what, value, story.where)
     text = fieldpath.to_text(path)
-    where = parts.document_of(made.here, made.template).source_of(made.template.place_of(text))
+    where = _document(made).source_of(made.template.place_of(text))
     return Step("reference", "a reference is given, and wins over the selector", value, where)
+
+
+def _document(made: _Made) -> Document:
+    return parts.document_of(made.here, made.template)
 
 
 def _touches(one: fieldpath.Path, other: fieldpath.Path) -> bool:

@@ -70,6 +70,8 @@ class Who:
     external_name: str | None
     service_account: str | None
     urn: str
+    command: str
+    """What deploys it alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,6 +204,7 @@ def _who(draft: Draft, here: parts.Place) -> Who:
         external_name=identity.external_name,
         service_account=account,
         urn=here.urn(),
+        command=f"pulumi up --stack {here.facts.stack} --target '{here.urn()}' --target-dependents",
     )
 
 

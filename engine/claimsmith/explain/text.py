@@ -105,6 +105,7 @@ def _who(who: Who) -> Iterator[str]:
         ("external name", who.external_name),
         ("made as", who.service_account),
         ("urn", who.urn),
+        ("to deploy it alone", who.command),
     ]
     yield from _indented(f"{word}: {value}" for word, value in lines if value)
 
@@ -113,6 +114,8 @@ def _child(child: ChildStory) -> Iterator[str]:
     place = f"{child.namespace}/{child.name}" if child.namespace else child.name
     yield f"{child.template}: {child.kind} {place} ({child.api_version}){_at(child.where)}"
     yield f"{STEP}urn: {child.urn}"
+    if child.engine:
+        yield f"{STEP}made by: a {child.engine} template"
     if child.external_name:
         yield f"{STEP}external name: {child.external_name}"
     if child.previous_name:

@@ -53,6 +53,8 @@ def options_words(options: Options) -> list[str]:
         words.append(f"waited for until {waits}, up to {options.timeout}")
     else:
         words.append("not waited for")
+    if options.protect:
+        words.append("protected: the engine refuses to delete it")
     if options.ignore_changes:
         words.append(f"left to its controller: {', '.join(options.ignore_changes)}")
     return words

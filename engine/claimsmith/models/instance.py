@@ -31,13 +31,13 @@ def read(document: Document, definition: Definition, *, requirement: bool) -> Cl
     """The instance as a claim, checked against its definition's schema."""
     data = document.data
     if data.get("spec") is None:
-        document = Document({**data, "spec": {}}, document.file, document.line, document.text, document.index)
+        document = Document({**data, "spec": {}}, document.file, document.line, document.text)
     problems = check_instance(definition, document, requirement=requirement)
     if problems:
         raise ModelError(*problems)
     raw = parse(_Instance, document)
     full = defaulted(definition, document.data, requirement=requirement)
-    document = Document(full, document.file, document.line, document.text, document.index)
+    document = Document(full, document.file, document.line, document.text)
     injected = full["spec"].get(definition.injected) or {}
     namespaced = requirement or definition.namespaced
     namespace = (raw.metadata.namespace or "default") if namespaced else ""
