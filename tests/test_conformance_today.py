@@ -85,12 +85,12 @@ def inlined(given):
     """Patch sets put in place: compared as the patches that they come down to."""
     sets = {
         s["name"]: resources_input.set_patches(resources_input.PatchSet.model_validate(s), "")
-        for s in given["patchSets"]
+        for s in given["patchSets"] or ()
     }
     return [
         [
             replace(p, at="")
-            for p in resources_input.inlined(list(map(PatchInput.model_validate, r["patches"])), sets, "")
+            for p in resources_input.inlined(list(map(PatchInput.model_validate, r.get("patches") or ())), sets, "")
         ]
         for r in given["resources"]
     ]
@@ -168,7 +168,10 @@ def function(given):
     composite = desired.get("composite") or {}
     state = today.State(
         composite=composite.get("resource") or {},
-        resources={n: today.Desired(r["resource"]) for n, r in (desired.get("resources") or {}).items()},
+        resources={
+            n: today.Desired(r["resource"], r.get("ready") == "READY_TRUE")
+            for n, r in (desired.get("resources") or {}).items()
+        },
         details=decoded(composite.get("connectionDetails")),
         environment=(given.get("context") or {}).get("apiextensions.crossplane.io/environment") or {},
     )

@@ -86,7 +86,7 @@ def _or_default(default: str) -> BeforeValidator:
 
 def _text(value: Any) -> Any:
     if value == "":
-        raise refusal("there is nothing in it", "write the path of a field, like spec.parameters.size")
+        raise refusal("there is nothing in it", "write what it is to be, or leave out what it belongs to")
     return value
 
 
