@@ -18,6 +18,17 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-golden", action="store_true", help="rewrite the expected files of golden cases")
 
 
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say how many of the peers' own cases agree, wherever they were run."""
+    counts = dict.fromkeys(("passed", "failed", "xfailed"), 0)
+    for outcome in counts:
+        reports = terminalreporter.stats.get(outcome, [])
+        counts[outcome] = sum(r.when == "call" and "test_conformance_" in r.nodeid for r in reports)
+    total = sum(counts.values())
+    if total:
+        terminalreporter.write_line(f"conformance: {counts['passed']} of {total} cases agree with the peers")
+
+
 @pytest.fixture
 def root() -> Path:
     return ROOT

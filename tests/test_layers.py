@@ -20,7 +20,7 @@ OUTSIDE = {
     "subprocess", "socket", "ssl", "urllib", "http", "httpx", "httpx2", "requests", "lightkube", "grpc", "asyncio",
     "threading", "multiprocessing", "random", "secrets", "time", "datetime", "sys", "logging",
 }  # fmt: skip
-UPPER = {"edge", "cli", "toolchain", "local", "load", "project", "actions", "checks", "workspace", "cluster"}
+UPPER = {"edge", "cli", "toolchain", "local", "load", "project", "actions", "checks", "workspace", "cluster", "offline"}
 
 # Each core module may import those above it and itself.
 ORDER = [

@@ -16,6 +16,7 @@ from claimsmith.documents import Document
 from claimsmith.errors import CatalogError, Collector, ModelError, Problem, nearest
 from claimsmith.models import aggregate_class, composition, definition, instance, resource_class, specific_class
 from claimsmith.models import claim as claim_model
+from claimsmith.models import today as todays
 from claimsmith.models.bindable import Bindable
 from claimsmith.models.claim import Claim
 from claimsmith.models.definition import Definition
@@ -61,6 +62,7 @@ class Catalog:
     """The kinds that are known to be managed resources."""
     workloads: Workloads = field(default_factory=Workloads)
     """Targets, applications and existing clusters."""
+    today: todays.Today = field(default_factory=todays.Today)
 
     def serving(self, kind: GroupKind) -> list[Class]:
         """The classes that may serve claims of a kind, in the order of their keys."""
@@ -84,7 +86,7 @@ class Catalog:
 
     def read_claim(self, document: Document) -> Claim:
         """The claim that a document describes, whichever dialect its kind belongs to."""
-        return _read_claim(document, self.definitions)
+        return _read_claim(document, self.definitions, self.today)
 
 
 def read_catalog(
@@ -102,8 +104,9 @@ def read_catalog(
     problems = Collector()
     warnings: list[Problem] = []
     table = bindable or Bindable()
+    today, others = todays.read(platform, problems, warnings)
     claims, resources, workloads = take(claims, resources, problems, warnings)
-    sorted_out = _sorted_out(platform, table, problems)
+    sorted_out = _sorted_out(others, table, problems)
     definitions = _definitions(sorted_out, problems)
     warnings += [w for d in definitions.values() for w in d.warnings]
     classes: dict[tuple[ClassKey, GroupKind], Class] = {}
@@ -115,22 +118,20 @@ def read_catalog(
     for document in claims:
         with problems.catch():
             kind_of(document)
-            claim = _read_claim(document, definitions)
+            claim = _read_claim(document, definitions, today)
             _add(requests, claim.key, claim)
     kinds = Counter(key for key, _ in classes)
     classes = {k: replace(c, shared=kinds[k[0]] > 1) for k, c in classes.items()}
-    for klass in classes.values():
-        problems.problems += _broken_promises(klass)
+    problems.problems += [p for klass in classes.values() for p in _broken_promises(klass)]
     given: dict[ObjectKey, Document] = {}
     for document in resources:
         with problems.catch():
             key = _resource_key(document, known)
-            first = given.setdefault(key, document)
-            if first is not document:
+            if (first := given.setdefault(key, document)) is not document:
                 raise _twice(str(key), first, document)
     problems.raise_as(CatalogError)
-    crds = tuple(sorted_out["crd"])
-    return Catalog(classes, requests, definitions, given, crds, tuple(warnings), table, frozenset(known), workloads)
+    crds, said = tuple(sorted_out["crd"]), tuple(warnings)
+    return Catalog(classes, requests, definitions, given, crds, said, table, frozenset(known), workloads, today)
 
 
 def kind_of(document: Document) -> GroupKind:
@@ -301,7 +302,8 @@ def _broken_promises(klass: Class) -> list[Problem]:
     return problems
 
 
-def _read_claim(document: Document, definitions: Mapping[GroupKind, Definition]) -> Claim:
+def _read_claim(document: Document, definitions: Mapping[GroupKind, Definition], today: todays.Today) -> Claim:
+    today.refuse(document)
     kind = GroupKind.of(document.data)
     found = _defined(definitions, kind)
     if found:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import yaml
@@ -65,9 +65,14 @@ def _workload(workload: PlannedWorkload) -> str:
     return "\n".join(heads) + "\n" + "".join(f"---\n{yaml_text(document)}" for document in workload.documents())
 
 
-def yaml_text(document: dict[str, Any]) -> str:
+def as_stream(documents: Iterable[Mapping[str, Any]]) -> str:
+    """Documents as one YAML stream with sorted keys, as the peer's render command prints them."""
+    return "".join(f"---\n{yaml_text(dict(document), sort_keys=True)}" for document in documents)
+
+
+def yaml_text(document: dict[str, Any], *, sort_keys: bool = False) -> str:
     """One document as YAML."""
-    return yaml.dump(document, Dumper=_Dumper, sort_keys=False, width=120, allow_unicode=True)
+    return str(yaml.dump(document, Dumper=_Dumper, sort_keys=sort_keys, width=120, allow_unicode=True))
 
 
 _Base: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)

@@ -7,7 +7,7 @@ would have applied are kept with it, in order.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -59,6 +59,12 @@ def mapped(value: Any, change: Callable[[Any], Any]) -> Any:
             return [mapped(item, change) for item in value]
         case _:
             return change(value)
+
+
+def object_at(data: Any, key: str) -> Mapping[str, Any]:
+    """The object under a key; empty where there is none."""
+    value = data.get(key) if isinstance(data, Mapping) else None
+    return value if isinstance(value, Mapping) else {}
 
 
 def copied(value: Any) -> Any:

@@ -103,16 +103,49 @@ def bind(
 @app.command()
 @console.command
 def render(
-    stack: Stack,
-    claim: Annotated[str | None, typer.Argument(help="One claim, as Kind.group/namespace/name.")] = None,
+    stack: Annotated[str, typer.Argument(help="The environment; or the file of a composite.", show_default=False)],
+    claim: Annotated[
+        str | None, typer.Argument(help="One claim, as Kind.group/namespace/name; or the composition's file.")
+    ] = None,
+    functions: Annotated[Path | None, typer.Argument(help="With files: the functions of the pipeline.")] = None,
+    observed: Annotated[Path | None, typer.Option(help="With files: what exists already, a file or folder.")] = None,
+    environment: Annotated[list[Path] | None, typer.Option(help="With files: data of the environment.")] = None,
+    extra: Annotated[list[Path] | None, typer.Option(help="With files: what functions may ask for.")] = None,
+    xrd: Annotated[Path | None, typer.Option(help="With files: the definition, for its defaults.")] = None,
+    include_full_xr: Annotated[bool, typer.Option("--include-full-xr", "-x", help="With files: all of it.")] = False,
+    include_function_results: Annotated[
+        bool, typer.Option("--include-function-results", "-r", help="With files: warnings as documents.")
+    ] = False,
     output: Annotated[TextFormat, typer.Option("--output", "-o", help="How to print it.")] = TextFormat.yaml,
 ) -> None:
     """Print what a stack makes, in the order of making. Needs no engine and no cluster, and knows no secret.
 
+    Given the files of a composite and its composition (today's dialect), print what these make.
+
     Example: claimsmith render dev > before.yaml
+
+    Example: claimsmith render xr.yaml composition.yaml functions.yaml --observed observed/
     """
     from claimsmith import actions
 
+    if Path(stack).is_file():
+        from claimsmith import offline
+        from claimsmith import render as renderer
+
+        if claim is None:
+            raise typer.BadParameter("the composition's file is missing", param_hint="CLAIM")
+        files = offline.Files(
+            Path(stack), Path(claim), functions, observed, tuple(environment or ()), tuple(extra or ()), xrd
+        )
+        made, warnings = offline.render(files, full=include_full_xr, results=include_function_results)
+        console.print_problems(warnings, label="warning")
+        if output == TextFormat.json:
+            console.print_json(made)
+        else:
+            typer.echo(renderer.as_stream(made), nl=False)
+        return
+    if functions or observed or environment or extra or xrd or include_full_xr or include_function_results:
+        raise typer.BadParameter(f"there is no file {stack!r}, and a stack takes a claim at most", param_hint="STACK")
     if output == TextFormat.json:
         console.print_json(actions.rendered_documents(_project(), stack, claim))
     else:

@@ -49,17 +49,38 @@ def apply(patch: Patch, sides: Mapping[Side, dict[str, Any]]) -> Outcome:
     return Outcome(patch, applied=True)
 
 
-def write(target: dict[str, Any], path: str, value: Any, *, policy: MergePolicy = MergePolicy.Replace) -> None:
-    """Write a value to each place that the path names."""
+def transfer(patch: Patch, sides: Mapping[Side, dict[str, Any]]) -> None:
+    """Read, combine, transform and write, in place. A source that is missing is a `NotFound`, whatever the policy."""
+    values = [fieldpath.get(sides[patch.origin], path) for path in patch.reads]
+    value = transforms.formatted(patch.combine, *values) if patch.combine is not None else values[0]
+    value = transforms.apply_all(patch.transforms, value)
+    write(sides[patch.target], patch.to, value, policy=patch.policy, wildcards=patch.combine is None, go_slices=True)
+
+
+def write(
+    target: dict[str, Any],
+    path: str,
+    value: Any,
+    *,
+    policy: MergePolicy = MergePolicy.Replace,
+    wildcards: bool = True,
+    go_slices: bool = False,
+) -> None:
+    """Write a value to each place that the path names; without wildcards, `[*]` is a key like any other.
+
+    With `go_slices`, nothing appended to an empty array is null, which is what the peer's libraries make of it.
+    """
     places = [fieldpath.parse(path)]
-    if fieldpath.has_wildcard(path):
+    if wildcards and fieldpath.has_wildcard(path):
         places = fieldpath.expand(target, path)
         if not places:
             raise FieldPathError(
                 Problem(f"the path {path!r} matches nothing", path=path, fix="give the base something to expand over")
             )
     for place in places:
-        fieldpath.put(target, place, _merged(target, place, value, policy))
+        nothing = go_slices and policy.appends and value == [] and _has(target, place)
+        nothing = nothing and fieldpath.get(target, place) == []
+        fieldpath.put(target, place, None if nothing else _merged(target, place, value, policy))
 
 
 def _merged(target: dict[str, Any], place: fieldpath.Path, value: Any, policy: MergePolicy) -> Any:
@@ -71,7 +92,7 @@ def _merged(target: dict[str, Any], place: fieldpath.Path, value: Any, policy: M
         return value
 
 
-def _has(data: dict[str, Any], path: str) -> bool:
+def _has(data: dict[str, Any], path: str | fieldpath.Path) -> bool:
     try:
         fieldpath.get(data, path)
     except EngineError:

@@ -66,6 +66,35 @@ class Detail:
 
     name: str
     key: str
+    field_path: str | None = None
+    """The field of the child that it is read from, instead of a key of the Secret."""
+    value: str | None = None
+    """The text that it is, whatever the child says."""
+
+    def plain(self) -> list[str | None]:
+        """The detail as a class's fingerprint has it."""
+        others = [self.field_path, self.value]
+        return [self.name, self.key, *(others if any(o is not None for o in others) else [])]
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing that must hold of a child, once it exists, for it to be ready."""
+
+    type: str
+    field_path: str = ""
+    expected: str | int | None = None
+    condition: tuple[str, str] = ("", "")
+    """Type and status of a condition."""
+
+
+@dataclass(frozen=True, slots=True)
+class SecretPlace:
+    """Where a step writes the connection details of a composite that has no Secret of its own."""
+
+    name: str = ""
+    namespace: str = ""
+    patches: tuple[Patch, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +129,10 @@ class Template:
     """The template text that makes the document, instead of base and patches."""
     spec_at: str = ""
     """Where the base's spec stands in that document."""
+    based: bool = True
+    """Whether it has a base; without one, it patches what an earlier step made under its name."""
+    checks: tuple[Check, ...] = ()
+    """What must hold for the child to be ready; nothing means that its condition Ready is True."""
 
     def place_of(self, path: str) -> str:
         """Where a field of the base stands in the document."""
@@ -109,17 +142,33 @@ class Template:
     @property
     def api_version(self) -> str:
         """The apiVersion of what the template makes."""
-        return str(self.base["apiVersion"])
+        return str(self.base.get("apiVersion", ""))
 
     @property
     def kind(self) -> str:
         """The kind of what the template makes."""
-        return str(self.base["kind"])
+        return str(self.base.get("kind", ""))
 
     @property
     def group_kind(self) -> GroupKind:
         """Group and kind of what the template makes."""
         return GroupKind.of(dict(self.base))
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step of a pipeline: a function by its name, and what it is told to do."""
+
+    name: str
+    function: str
+    input: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    """What the function is given, as it is written."""
+    environment: tuple[Patch, ...] = ()
+    """Patches between composite and environment, which come before all templates."""
+    templates: tuple[Template, ...] = ()
+    secret: SecretPlace = SecretPlace()
+    at: str = ""
+    """Where the function's input stands in the class's document."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +201,8 @@ class Class:
     """Whether the composite itself, not its members, outlives its claim."""
     static: Mapping[str, Any] | None = None
     """The resource that is there already, for a claim that names one instead of a class."""
+    steps: tuple[Step, ...] = ()
+    """The steps of today's compositions, in order; their templates are those of the class."""
 
     @property
     def name(self) -> str:
@@ -171,7 +222,7 @@ class Class:
                 "previous": t.previous_name,
                 "base": t.base,
                 "patches": [_plain(p) for p in t.patches],
-                **({"details": [[d.name, d.key] for d in t.details]} if t.details is not None else {}),
+                **({"details": [d.plain() for d in t.details]} if t.details is not None else {}),
                 **({"class": t.class_ref} if t.class_ref else {}),
                 **({"managed": False} if not t.managed else {}),
                 **({"composite": True} if t.composite else {}),
@@ -185,6 +236,7 @@ class Class:
             **({"serviceAccount": self.service_account} if self.service_account else {}),
             **({"static": self.static} if self.static else {}),
             **({"retain": True} if self.retain else {}),
+            **({"steps": [[s.name, s.function, s.input] for s in self.steps]} if self.steps else {}),
         }
         text = json.dumps({**content, **extras, "templates": templates}, sort_keys=True, separators=(",", ":"))
         return "sha256:" + hashlib.sha256(text.encode()).hexdigest()

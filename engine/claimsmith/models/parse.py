@@ -14,13 +14,21 @@ from claimsmith.models.base import Model
 
 M = TypeVar("M", bound=Model)
 
+NEEDED = "needed"
+"""The type of an error about a field that is not there, where more is known than that it is missing."""
 
-def parse(model: type[M], document: Document) -> M:
-    """The document as `model`; every mismatch becomes a problem with its line and a way out."""
+
+def parse(model: type[M], document: Document, *, data: Any = None, at: fieldpath.Path = ()) -> M:
+    """The document as `model`; every mismatch becomes a problem with its line and a way out.
+
+    A part of a document is parsed by giving its data, and its place in the document as `at`.
+    """
+    data = document.data if data is None else data
     try:
-        return model.model_validate(document.data)
+        return model.model_validate(data)
     except ValidationError as error:
-        raise ModelError(*(_problem(model, document, e) for e in error.errors(include_url=False))) from error
+        found = error.errors(include_url=False)
+        raise ModelError(*(_problem(model, document, e, data, at) for e in found)) from error
 
 
 def real_path(data: Any, loc: Iterable[str | int]) -> fieldpath.Path:
@@ -38,9 +46,9 @@ def real_path(data: Any, loc: Iterable[str | int]) -> fieldpath.Path:
     return tuple(path)
 
 
-def _problem(model: type[Model], document: Document, error: Any) -> Problem:
+def _problem(model: type[Model], document: Document, error: Any, data: Any, at: fieldpath.Path) -> Problem:
     loc: tuple[str | int, ...] = error["loc"]
-    path = real_path(document.data, loc)
+    path = (*at, *real_path(data, loc))
     where = document.source_of(path)
     match error["type"]:
         case "extra_forbidden":
@@ -64,7 +72,7 @@ def _problem(model: type[Model], document: Document, error: Any) -> Problem:
             return Problem(
                 what,
                 where,
-                fieldpath.to_text(path),
+                fieldpath.to_text((*path, loc[-1]) if error["type"] == NEEDED else path),
                 fix or str(ctx.get("fix", "")) or f"mend the value of {fieldpath.to_text(path) or 'the document'}",
             )
 

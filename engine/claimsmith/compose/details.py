@@ -1,0 +1,88 @@
+"""Connection details of today's compositions: gathered from what exists, and the Secret that is composed for them."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from claimsmith import fieldpath
+from claimsmith.compose import gojson, patches
+from claimsmith.compose.identity import SECRET_TYPE
+from claimsmith.errors import EngineError, FieldPathError, at
+from claimsmith.models.klass import Detail, SecretPlace, Side
+from claimsmith.values import object_at
+
+Details = dict[str, bytes]
+
+
+def extract(
+    details: Sequence[Detail], document: Mapping[str, Any], secret: Mapping[str, bytes]
+) -> tuple[Details, list[str]]:
+    """The details that a resource offers by now, and the names of those that are still missing."""
+    found: Details = {}
+    missing: list[str] = []
+    for detail in details:
+        value = _value(detail, document, secret)
+        if value is None:
+            missing.append(detail.name)
+        else:
+            found[detail.name] = value
+    return found, missing
+
+
+def _value(detail: Detail, document: Mapping[str, Any], secret: Mapping[str, bytes]) -> bytes | None:
+    if detail.value is not None:
+        return detail.value.encode()
+    if detail.field_path is None:
+        return secret.get(detail.key)
+    try:
+        value = fieldpath.get(document, detail.field_path)
+    except FieldPathError:
+        return None
+    return (value if isinstance(value, str) else gojson.dumps(value)).encode()
+
+
+def has_own_secret(composite: Mapping[str, Any]) -> bool:
+    """Whether details go to a Secret of the composite's own: not for composites with `spec.crossplane`."""
+    return "crossplane" not in object_at(composite, "spec")
+
+
+def secret_place(composite: Mapping[str, Any], place: SecretPlace) -> tuple[str, str]:
+    """Name and namespace of the composed Secret: the composite's wish, else the composition's, else derived."""
+    metadata, spec = object_at(composite, "metadata"), object_at(composite, "spec")
+    wish = spec.get("writeConnectionSecretToRef")
+    if isinstance(wish, Mapping):
+        name, namespace = wish.get("name", ""), wish.get("namespace", "")
+    elif place.name or place.namespace:
+        name, namespace = place.name, place.namespace
+    else:
+        name, namespace = f"{metadata.get('name', '')}-connection", metadata.get("namespace", "")
+    reference = {"apiVersion": "v1", "kind": "SecretReference", "name": name, "namespace": namespace}
+    sides = {Side.claim: dict(composite), Side.resource: reference}
+    for index, patch in enumerate(place.patches):
+        try:
+            with at(None, patch.at, prefix=f"cannot apply the patch at index {index} to the secret's place: "):
+                patches.transfer(patch, sides)
+        except EngineError:
+            # As the peer has it: an optional copy is skipped for whatever reason, a combination never is.
+            if patch.required or patch.combine is not None:
+                raise
+    chosen = [reference[key] if isinstance(reference[key], str) else was for key, was in _were(name, namespace)]
+    return chosen[0], chosen[1]
+
+
+def _were(name: str, namespace: str) -> list[tuple[str, str]]:
+    return [("name", name), ("namespace", namespace)]
+
+
+def secret(composite: Mapping[str, Any], place: SecretPlace, details: Mapping[str, bytes]) -> dict[str, Any]:
+    """The composed Secret."""
+    name, namespace = secret_place(composite, place)
+    return {
+        "apiVersion": "v1",
+        "kind": "Secret",
+        "metadata": {**({"name": name} if name else {}), **({"namespace": namespace} if namespace else {})},
+        "data": {key: base64.b64encode(details[key]).decode() for key in sorted(details)},
+        "type": SECRET_TYPE,
+    }

@@ -1,0 +1,104 @@
+"""The environment of a composite: `EnvironmentConfig`s that are named or selected, merged in order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from claimsmith import fieldpath
+from claimsmith.errors import ComposeError, FieldPathError, NotFound, Problem, nearest
+from claimsmith.values import copied, object_at
+
+KIND = "EnvironmentConfig"
+
+
+def gathered(
+    sources: Iterable[Mapping[str, Any]],
+    composite: Mapping[str, Any],
+    given: Sequence[Mapping[str, Any]],
+    *,
+    optional: bool = False,
+) -> dict[str, Any]:
+    """The data of all that the sources name or select, later ones over earlier ones."""
+    configs = [d for d in given if d.get("kind") == KIND]
+    found: dict[str, Any] = {}
+    for source in sources:
+        for config in _chosen(source, composite, configs, optional=optional):
+            merge_into(found, object_at(config, "data"))
+    return found
+
+
+def merge_into(target: dict[str, Any], data: Mapping[str, Any]) -> None:
+    """Put data over data: objects are merged, everything else is replaced."""
+    for key, value in data.items():
+        there = target.get(key)
+        if isinstance(there, dict) and isinstance(value, Mapping):
+            merge_into(there, value)
+        else:
+            target[key] = copied(value)
+
+
+def _chosen(
+    source: Mapping[str, Any], composite: Mapping[str, Any], configs: Sequence[Mapping[str, Any]], *, optional: bool
+) -> list[Mapping[str, Any]]:
+    if source.get("type") == "Selector":
+        return _selected(object_at(source, "selector"), composite, configs)
+    by_name = {str(object_at(c, "metadata").get("name")): c for c in configs}
+    name = str(object_at(source, "ref").get("name", ""))
+    if name in by_name:
+        return [by_name[name]]
+    if optional:
+        return []
+    close = nearest(name, by_name)
+    fix = f"did you mean {close!r}?" if close else "give its file with --extra"
+    raise ComposeError(Problem(f"there is no {KIND} {name!r}", path="environmentConfigs", fix=fix))
+
+
+def _selected(
+    selector: Mapping[str, Any], composite: Mapping[str, Any], configs: Sequence[Mapping[str, Any]]
+) -> list[Mapping[str, Any]]:
+    labels = _labels(selector.get("matchLabels") or (), composite)
+    if labels is None:
+        return []
+    matching = [c for c in configs if labels.items() <= object_at(object_at(c, "metadata"), "labels").items()]
+    if (selector.get("mode") or "Single") == "Single":
+        if len(matching) != 1:
+            what = f"{len(matching)} {KIND}s match {labels}, where one is wanted"
+            fix = "mend the labels, or use mode: Multiple; configs are given with --extra"
+            raise ComposeError(Problem(what, path="environmentConfigs", fix=fix))
+        return matching
+    least, most = selector.get("minMatch"), selector.get("maxMatch")
+    if isinstance(least, int) and len(matching) < least:
+        what = f"{len(matching)} {KIND}s match {labels}, where at least {least} are wanted"
+        raise ComposeError(Problem(what, path="environmentConfigs", fix="give more of them with --extra"))
+    path = str(selector.get("sortByFieldPath") or "metadata.name")
+    ordered = sorted(matching, key=lambda c: _sort_key(c, path))
+    return ordered[:most] if isinstance(most, int) else ordered
+
+
+def _labels(matches: Iterable[Mapping[str, Any]], composite: Mapping[str, Any]) -> dict[str, str] | None:
+    """The labels to select by; None where an optional one cannot be told."""
+    labels: dict[str, str] = {}
+    for match in matches:
+        key = str(match.get("key", ""))
+        if (match.get("type") or "FromCompositeFieldPath") == "Value":
+            labels[key] = str(match.get("value", ""))
+            continue
+        try:
+            labels[key] = str(fieldpath.get(composite, str(match.get("valueFromFieldPath", ""))))
+        except NotFound:
+            if match.get("fromFieldPathPolicy") == "Optional":
+                return None
+            raise
+    return labels
+
+
+def _sort_key(config: Mapping[str, Any], path: str) -> tuple[bool, float, str]:
+    """Numbers by size, then texts."""
+    try:
+        value = fieldpath.get(config, path)
+    except FieldPathError:
+        what = f"an {KIND} has no {path} to sort by"
+        raise ComposeError(Problem(what, path="environmentConfigs", fix="add it, or sort by another field")) from None
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    return not number, float(value) if number else 0.0, str(value)

@@ -1,0 +1,125 @@
+"""The functions of a pipeline that are known here, told by the group of their input or by their name.
+
+Beside patch-and-transform: auto-ready, environment-configs (from files that are given), and go-templating as far as its
+template stands in the composition and keeps to the subset that `templating` reads. Others are refused by name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from claimsmith import templating
+from claimsmith.compose import environments, today
+from claimsmith.compose.readiness import is_ready
+from claimsmith.compose.today import Desired, Observed, State
+from claimsmith.documents import Document
+from claimsmith.errors import ComposeError, EngineError, Problem
+from claimsmith.models.klass import Step
+from claimsmith.models.objects import group_of
+from claimsmith.values import copied, object_at
+
+KNOWN = (
+    "function-patch-and-transform",
+    "function-auto-ready",
+    "function-environment-configs",
+    "function-go-templating",
+)
+CONTEXT = "apiextensions.crossplane.io/environment"
+_TEMPLATING = "gotemplating.fn.crossplane.io"
+_META = "meta.gotemplating.fn.crossplane.io"
+
+
+def run(
+    step: Step, observed: Observed, state: State, *, document: Document, extra: Sequence[Mapping[str, Any]] = ()
+) -> None:
+    """Run one step on the state, in place; a function that is not known is refused."""
+    match group_of(str(step.input.get("apiVersion", ""))):
+        case "pt.fn.crossplane.io":
+            today.run_step(step, observed, state, document=document)
+        case "environmentconfigs.fn.crossplane.io":
+            _located(step, document, lambda: _environment_configs(step, observed, state, extra))
+        case group if group == _TEMPLATING:
+            _located(step, document, lambda: _go_templating(step, observed, state))
+        case _ if step.templates or step.environment:
+            today.run_step(step, observed, state, document=document)
+        case _ if step.function.endswith("function-auto-ready"):
+            _auto_ready(observed, state)
+        case _:
+            raise _unknown(step, document)
+
+
+def _auto_ready(observed: Observed, state: State) -> None:
+    """Resources without a verdict are ready once their condition Ready is True."""
+    for name, desired in state.resources.items():
+        existing = observed.resources.get(name)
+        if not desired.ready and existing:
+            desired.ready = is_ready(existing.document, ())
+
+
+def _environment_configs(step: Step, observed: Observed, state: State, extra: Sequence[Mapping[str, Any]]) -> None:
+    spec = object_at(step.input, "spec")
+    optional = object_at(spec, "policy").get("resolution") == "Optional"
+    found: dict[str, Any] = copied(dict(object_at(spec, "defaultData")))
+    environments.merge_into(
+        found, environments.gathered(spec.get("environmentConfigs") or (), observed.composite, extra, optional=optional)
+    )
+    environments.merge_into(found, state.environment)
+    state.environment = found
+
+
+def _go_templating(step: Step, observed: Observed, state: State) -> None:
+    """Resources that a template makes; one of the composite's own kind gives its status."""
+    text = object_at(step.input, "inline").get("template")
+    if step.input.get("source") != "Inline" or not isinstance(text, str):
+        what = f"the step {step.name!r} reads its template from elsewhere"
+        raise ComposeError(Problem(what, path=step.at, fix="write it into the composition: source: Inline"))
+    own = (observed.composite.get("apiVersion"), observed.composite.get("kind"))
+    for document in templating.render_documents("go-sprig", text, _seen(observed, state), file=step.at):
+        if (document["apiVersion"], document["kind"]) == own:
+            environments.merge_into(state.composite, {"status": object_at(document, "status")})
+            continue
+        metadata = object_at(document, "metadata")
+        annotations = dict(object_at(metadata, "annotations"))
+        name = annotations.pop(f"{_TEMPLATING}/composition-resource-name", None)
+        ready = annotations.pop(f"{_TEMPLATING}/ready", None)
+        if group_of(document["apiVersion"]) == _META or not isinstance(name, str):
+            what = f"the template makes a {document['kind']} without {_TEMPLATING}/composition-resource-name"
+            raise ComposeError(Problem(what, path=step.at, fix="annotate it with a name of its own"))
+        kept = {k: v for k, v in metadata.items() if k != "annotations"} | (
+            {"annotations": annotations} if annotations else {}
+        )
+        state.resources[name] = Desired({**document, "metadata": kept}, ready=ready == "True")
+
+
+def _seen(observed: Observed, state: State) -> dict[str, Any]:
+    """What a template sees of the run so far."""
+    return {
+        "observed": {
+            "composite": {"resource": observed.composite, "connectionDetails": {}},
+            "resources": {n: {"resource": e.document} for n, e in observed.resources.items()},
+        },
+        "desired": {
+            "composite": {"resource": state.composite},
+            "resources": {n: {"resource": d.document} for n, d in state.resources.items()},
+        },
+        "context": {CONTEXT: state.environment},
+    }
+
+
+def _located(step: Step, document: Document, work: Callable[[], None]) -> None:
+    """Do the work of a step; what goes wrong is told with the step's name and place."""
+    try:
+        work()
+    except EngineError as error:
+        where = document.source_of(step.at)
+        raise ComposeError(
+            *(Problem(f"step {step.name!r}: {p.what}", where, p.path or step.at, p.fix) for p in error.problems)
+        ) from error
+
+
+def _unknown(step: Step, document: Document) -> ComposeError:
+    path = f"{step.at.removesuffix('.input')}.functionRef.name"
+    what = f"the step {step.name!r} runs {step.function}, which is not known here"
+    fix = f"use one of: {', '.join(KNOWN)}; or render it with the peer's own command"
+    return ComposeError(Problem(what, document.source_of(path), path, fix))

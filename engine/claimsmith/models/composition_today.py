@@ -1,0 +1,195 @@
+"""Today's `Composition` (apiextensions.crossplane.io): `Resources` mode, and `Pipeline` mode with its functions.
+
+`Resources` mode is the patch-and-transform function's input written straight into the composition, so it is read as a
+pipeline of that one step. What the older engine told from other fields (the type of a connection detail, the name of a
+resource by its place) is filled in first. Other functions' inputs are kept as they are: who runs the steps knows them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Literal
+
+from pydantic import Field
+
+from claimsmith import fieldpath
+from claimsmith.documents import Document
+from claimsmith.errors import Collector, ModelError, Problem
+from claimsmith.models.environment_input import EnvironmentInput, EnvironmentSources
+from claimsmith.models.klass import Class, Parent, Step
+from claimsmith.models.metadata import Metadata
+from claimsmith.models.objects import ClassKey, GroupKind, group_of
+from claimsmith.models.parse import parse
+from claimsmith.models.patch_input import Lenient, Need
+from claimsmith.models.resources_input import read_step
+
+GROUP = "apiextensions.crossplane.io"
+KIND = GroupKind(GROUP, "Composition")
+PATCH_AND_TRANSFORM = "pt.fn.crossplane.io"
+"""The group of the patch-and-transform function's input."""
+ENVIRONMENT_CONFIGS = "environmentconfigs.fn.crossplane.io"
+"""The group of the input of the function that reads environments."""
+FUNCTION = "function-patch-and-transform"
+_OWN = ("patchSets", "environment", "resources")
+
+
+class _Kind(Lenient):
+    api_version: str
+    kind: str
+
+
+class _Named(Lenient):
+    name: str
+
+
+class _Step(Lenient):
+    step: str
+    function_ref: _Named
+    input: dict[str, Any] = Field(default_factory=dict)
+    credentials: Any = None
+    requirements: Any = None
+
+
+class _Spec(Lenient):
+    composite_type_ref: _Kind
+    mode: Literal["Resources", "Pipeline"] | None = None
+    # Checked once it is known how they are meant: see `read_step`.
+    patch_sets: Any = None
+    environment: Any = None
+    resources: Any = None
+    pipeline: tuple[_Step, ...] = Field((), strict=False)
+    write_connection_secrets_to_namespace: str | None = None
+    publish_connection_details_with_store_config_ref: _Named | None = None
+    reclaim_policy: str | None = None
+
+    @classmethod
+    def needs(cls, data: Mapping[str, Any]) -> Iterable[Need]:
+        """Steps, in a pipeline; resources, elsewhere. Each under its own name."""
+        steps = data.get("pipeline")
+        if data.get("mode") == "Pipeline":
+            if not steps:
+                yield "pipeline", "a composition of mode Pipeline has at least one step", "add a step"
+            if data.get("resources"):
+                yield "resources", "a composition of mode Pipeline has no resources", "move them into a step's input"
+        elif steps:
+            yield "pipeline", "only a composition of mode Pipeline has steps", "add mode: Pipeline"
+        names = [s.get("step") for s in steps or () if isinstance(s, Mapping)] if isinstance(steps, list) else []
+        for name in dict.fromkeys(n for n in names if n is not None and names.count(n) > 1):
+            yield "pipeline", f"two steps are named {name!r}", "give each its own name"
+
+
+class _Composition(Lenient):
+    api_version: str
+    kind: str
+    metadata: Metadata
+    spec: _Spec
+
+
+def is_composition(document: Document) -> bool:
+    """Whether the document is a composition of today's dialect: any version, but not the old from/to form."""
+    data = document.data
+    spec = data.get("spec")
+    known = group_of(str(data.get("apiVersion", ""))) == GROUP and data.get("kind") == KIND.kind
+    old = data.get("apiVersion") == f"{GROUP}/v1alpha1" and not (isinstance(spec, dict) and "compositeTypeRef" in spec)
+    return known and not old
+
+
+def read(document: Document) -> tuple[Class, list[Problem]]:
+    """The class that the composition describes, and warnings."""
+    raw = parse(_Composition, document)
+    warnings: list[Problem] = []
+    problems = Collector()
+    steps: list[Step] = []
+    for name, function, data, at in _steps(raw.spec, document.data["spec"]):
+        with problems.catch():
+            if _patches_and_transforms(function, data):
+                steps.append(read_step(document, data, at, name=name, function=function, warnings=warnings))
+            else:
+                if group_of(str(data.get("apiVersion", ""))) == ENVIRONMENT_CONFIGS:
+                    _check_environment(document, data, at)
+                steps.append(Step(name, function, data, at=fieldpath.to_text(at)))
+    problems.raise_as(ModelError)
+    if raw.spec.mode == "Pipeline" and raw.spec.environment is not None:
+        what = "spec.environment is not read in mode Pipeline"
+        fix = "add a step that runs function-environment-configs"
+        warnings.append(Problem(what, document.source_of("spec.environment"), "spec.environment", fix))
+    serves = raw.spec.composite_type_ref
+    klass = Class(
+        api_version=raw.api_version,
+        key=ClassKey(KIND, raw.metadata.name),
+        serves=GroupKind(group_of(serves.api_version), serves.kind),
+        templates=tuple(t for step in steps for t in step.templates),
+        parent=Parent.instance,
+        document=document,
+        labels=raw.metadata.labels,
+        annotations=raw.metadata.annotations,
+        secret_namespace=raw.spec.write_connection_secrets_to_namespace,
+        claim_api_version=serves.api_version,
+        steps=tuple(steps),
+    )
+    return klass, warnings
+
+
+def _steps(spec: _Spec, data: Mapping[str, Any]) -> Iterable[tuple[str, str, dict[str, Any], fieldpath.Path]]:
+    """Name, function, input and place of each step."""
+    if spec.mode == "Pipeline":
+        for index, step in enumerate(spec.pipeline):
+            yield step.step, step.function_ref.name, step.input, ("spec", "pipeline", index, "input")
+        return
+    own = {key: data[key] for key in _OWN if data.get(key) is not None}
+    if isinstance(own.get("resources"), list):
+        own["resources"] = [_filled(r, i) for i, r in enumerate(own["resources"])]
+    environment = own.get("environment")
+    if isinstance(environment, Mapping):
+        sources = {k: v for k, v in environment.items() if k != "patches"}
+        own["environment"] = {"patches": environment.get("patches")}
+        if sources:
+            head = {"apiVersion": f"{ENVIRONMENT_CONFIGS}/v1beta1", "kind": "Input"}
+            yield "environment", "function-environment-configs", {**head, "spec": sources}, ("spec", "environment")
+    head = {"apiVersion": f"{PATCH_AND_TRANSFORM}/v1beta1", "kind": "Resources"}
+    yield "patch-and-transform", FUNCTION, {**head, **own}, ("spec",)
+
+
+def _check_environment(document: Document, data: Mapping[str, Any], at: fieldpath.Path) -> None:
+    if at == ("spec", "environment"):
+        # In `Resources` mode, what the function has in its spec stands in the composition itself.
+        parse(EnvironmentSources, document, data=data["spec"], at=at)
+    else:
+        parse(EnvironmentInput, document, data=data, at=at)
+
+
+def _patches_and_transforms(function: str, data: Mapping[str, Any]) -> bool:
+    """Whether a step is for the patch-and-transform function: by its input, or by its name where there is none."""
+    return group_of(str(data.get("apiVersion", ""))) == PATCH_AND_TRANSFORM or (
+        function.endswith(FUNCTION) and not data.get("apiVersion")
+    )
+
+
+def _filled(resource: Any, index: int) -> Any:
+    """A resource with what the older engine told from its place and its other fields."""
+    if not isinstance(resource, Mapping):
+        return resource
+    details = resource.get("connectionDetails")
+    filled = {"name": f"resource-{index}", **{k: v for k, v in resource.items() if v is not None}}
+    if isinstance(details, list):
+        filled["connectionDetails"] = [_filled_detail(d) for d in details]
+    return filled
+
+
+def _filled_detail(detail: Any) -> Any:
+    if not isinstance(detail, Mapping):
+        return detail
+    key = detail.get("fromConnectionSecretKey")
+    told = (
+        "FromValue"
+        if detail.get("name") is not None and detail.get("value") is not None
+        else "FromConnectionSecretKey"
+        if key is not None
+        else "FromFieldPath"
+        if detail.get("fromFieldPath") is not None
+        else None
+    )
+    filled = {**({"type": told} if told else {}), **{k: v for k, v in detail.items() if v is not None}}
+    if filled.get("type") == "FromConnectionSecretKey" and key is not None:
+        filled.setdefault("name", key)
+    return filled

@@ -1,0 +1,118 @@
+"""Rendering files of today's dialect: a composite and its composition in, what they make out. No project is needed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from claimsmith.compose import environments, pipeline
+from claimsmith.documents import Document
+from claimsmith.errors import Collector, ComposeError, LoadError, ModelError, Problem
+from claimsmith.load import load
+from claimsmith.models import composition_today, today, xrd
+from claimsmith.models.klass import Class
+from claimsmith.models.objects import GroupKind
+
+FUNCTION = GroupKind("pkg.crossplane.io", "Function")
+
+
+@dataclass(frozen=True, slots=True)
+class Files:
+    """The files that are given: those of the peer's render command."""
+
+    composite: Path
+    composition: Path
+    functions: Path | None = None
+    observed: Path | None = None
+    environment: Sequence[Path] = ()
+    extra: Sequence[Path] = ()
+    definition: Path | None = None
+
+
+def render(files: Files, *, full: bool = False, results: bool = False) -> tuple[list[dict[str, Any]], list[Problem]]:
+    """The composite, what it is composed of, and warnings.
+
+    `full` adds the composite's own spec and metadata, `results` the warnings as documents.
+    """
+    composite = _one(files.composite, "a composite")
+    documents = _load([files.composition])
+    warnings: list[Problem] = []
+    problems = Collector()
+    found, _ = today.read(documents, problems, warnings)
+    definitions = dict(found.xrds)
+    if files.definition:
+        with problems.catch():
+            given = xrd.read(_one(files.definition, "a definition"))
+            definitions[given.kind] = given
+    problems.raise_as(ModelError)
+    klass = _composition(list(found.compositions.values()), composite, files.composition, documents)
+    if files.functions:
+        _check_functions(klass, _load([files.functions]), files.functions)
+    definition = definitions.get(GroupKind.of(composite.data))
+    data = definition.defaulted(composite) if definition else composite.data
+    rendered = pipeline.render(
+        klass,
+        data,
+        observed=[d.data for d in _load([files.observed])] if files.observed else [],
+        environment=_environment(_load(files.environment)),
+        extra=[d.data for d in _load(files.extra)],
+    )
+    made = rendered.documents()
+    if full:
+        made[0] = {**made[0], "metadata": data.get("metadata", {}), "spec": data.get("spec", {})}
+    warnings += [problem for _, problem in rendered.warnings]
+    return [*made, *(rendered.results() if results else [])], warnings
+
+
+def _load(paths: Sequence[Path]) -> list[Document]:
+    return load(list(paths), root=Path.cwd())
+
+
+def _one(path: Path, what: str) -> Document:
+    found = _load([path])
+    if len(found) != 1:
+        fix = f"give a file with {what} and nothing else"
+        raise LoadError(Problem(f"{path} holds {len(found)} documents, not {what}", fix=fix))
+    return found[0]
+
+
+def _composition(
+    compositions: Sequence[Class], composite: Document, path: Path, documents: Sequence[Document]
+) -> Class:
+    """The composition that the file gives for a composite."""
+    wanted = GroupKind.of(composite.data)
+    serving = [c for c in compositions if c.serves == wanted] or compositions
+    if len(serving) == 1:
+        return serving[0]
+    if serving:
+        what = f"{path} holds {len(serving)} compositions for {wanted}"
+        raise LoadError(Problem(what, fix=f"keep one of: {', '.join(c.name for c in serving)}"))
+    old = next((d for d in documents if d.data.get("kind") == composition_today.KIND.kind), None)
+    what = f"{path} holds no composition of today's dialect"
+    fix = "the old from/to form is rendered as part of a stack" if old else "give a Composition with compositeTypeRef"
+    raise LoadError(Problem(what, old.source_of("spec") if old else None, "spec" if old else "", fix))
+
+
+def _check_functions(klass: Class, documents: Sequence[Document], path: Path) -> None:
+    """Refuse steps whose function the file of functions does not name."""
+    kinds = [d for d in documents if GroupKind.of(d.data) == FUNCTION]
+    known = {str((d.data.get("metadata") or {}).get("name")) for d in kinds}
+    problems = Collector()
+    for step in klass.steps:
+        if step.at.startswith("spec.pipeline") and step.function not in known:
+            place = f"{step.at.removesuffix('.input')}.functionRef.name"
+            what = f"the step {step.name!r} runs {step.function}, which {path} does not name"
+            fix = f"add it there, or use one of: {', '.join(sorted(known)) or 'none yet'}"
+            problems.add(Problem(what, klass.document.source_of(place), place, fix))
+    problems.raise_as(ComposeError)
+
+
+def _environment(documents: Sequence[Document]) -> dict[str, Any]:
+    """The environment that files give: plain data, or the data of EnvironmentConfigs, later ones over earlier ones."""
+    merged: dict[str, Any] = {}
+    for document in documents:
+        config = document.data.get("kind") == environments.KIND
+        environments.merge_into(merged, (document.data.get("data") or {}) if config else document.data)
+    return merged

@@ -1,0 +1,262 @@
+"""Today's dialect against the peers' own tables and 135 public compositions, as recorded in the shared data.
+
+A case agrees where we make the same documents, or refuse what the peer refuses. `DIFFERENT` names the cases in which we
+differ on purpose, each with its reason.
+"""
+
+from __future__ import annotations
+
+import base64
+import copy
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from pydantic import TypeAdapter, ValidationError
+
+from claimsmith.compose import details, patches, pipeline, today
+from claimsmith.compose.readiness import is_ready
+from claimsmith.documents import Document, read_documents
+from claimsmith.errors import EngineError
+from claimsmith.models import composition_today, resources_input, xrd
+from claimsmith.models.klass import SecretPlace
+from claimsmith.models.patch_input import Combine, ConnectionDetail, PatchInput, ReadinessCheck
+from claimsmith.models.transform import parse_transform
+
+SHARED = Path(__file__).parents[2] / "shared" / "conformance"
+TABLES, RENDERED = SHARED / "patch-and-transform", SHARED / "render"
+pytestmark = pytest.mark.skipif(not SHARED.is_dir(), reason="the shared conformance data is not beside this repository")
+
+DIFFERENT: dict[str, str] = {}
+"""The id of each case in which we differ on purpose, and why."""
+
+DETAIL: TypeAdapter[Any] = TypeAdapter(ConnectionDetail)
+PARSERS = {
+    "patch": PatchInput.model_validate,
+    "combine": Combine.model_validate,
+    "readinessCheck": ReadinessCheck.model_validate,
+    "connectionDetail": DETAIL.validate_python,
+    "transform": parse_transform,
+}
+REFUSED = (EngineError, ValidationError)
+
+
+def param(case, name):
+    marks = [pytest.mark.xfail(reason=DIFFERENT[name])] if name in DIFFERENT else []
+    return pytest.param(case, id=name, marks=marks)
+
+
+def cases(name):
+    """The cases of a table, as parameters; none where there is no such file."""
+    file = TABLES / f"{name}.json"
+    return [param(c, c["id"]) for c in (json.loads(file.read_text()) if file.is_file() else [])]
+
+
+def agree(case, work):
+    """Run one case: the same result, or an error where the peer has one."""
+    given = copy.deepcopy(case["input"])
+    if case.get("error"):
+        with pytest.raises(REFUSED):
+            work(given)
+        assert given.get("to") == case.get("toAfterError", given.get("to"))
+        return
+    assert work(given) == case["expected"]
+
+
+# The tables of the patch-and-transform function
+
+
+def to_patch(data):
+    return resources_input.patch_of(PatchInput.model_validate(data), "")
+
+
+def patched(given):
+    if given.get("op") == "expandPatchSets":
+        return inlined(given)
+    patch = to_patch(given["patch"])
+    patches.transfer(patch, {patch.origin: given["from"], patch.target: given["to"]})
+    return given["to"]
+
+
+def inlined(given):
+    """Patch sets put in place: compared as the patches that they come down to."""
+    sets = {
+        s["name"]: resources_input.set_patches(resources_input.PatchSet.model_validate(s), "")
+        for s in given["patchSets"] or ()
+    }
+    return [
+        [
+            replace(p, at="")
+            for p in resources_input.inlined(list(map(PatchInput.model_validate, r.get("patches") or ())), sets, "")
+        ]
+        for r in given["resources"]
+    ]
+
+
+@pytest.mark.parametrize("case", cases("patch"))
+def test_patch(case):
+    if case["input"].get("op") == "expandPatchSets" and not case.get("error"):
+        case = {**case, "expected": [[to_patch(p) for p in r.get("patches") or ()] for r in case["expected"]]}
+    agree(case, patched)
+
+
+@pytest.mark.parametrize("case", cases("readiness"))
+def test_readiness(case):
+    def ready(given):
+        checks = [resources_input.check(ReadinessCheck.model_validate(c)) for c in given["readinessChecks"]]
+        return is_ready(given["object"], checks)
+
+    agree(case, ready)
+
+
+@pytest.mark.parametrize("case", cases("validation"))
+def test_validation(case):
+    def valid(given):
+        PARSERS[given["what"]](given["value"])
+        return {"valid": True}
+
+    agree(case, valid)
+
+
+@pytest.mark.parametrize("case", [p for p in cases("validation") if p.values[0].get("error")])
+def test_validation_names_the_field(case):
+    given = case["input"]
+    with pytest.raises(ValidationError) as caught:
+        PARSERS[given["what"]](given["value"])
+    found = {".".join(map(str, e["loc"])) for e in caught.value.errors()}
+    wanted = case["fieldError"]["field"].replace("[", ".").replace("]", "")
+    assert wanted.removesuffix(".pairs") in found
+
+
+def decoded(data):
+    return {key: base64.b64decode(value) for key, value in (data or {}).items()}
+
+
+def encoded(found):
+    return {key: base64.b64encode(value).decode() for key, value in found.items()}
+
+
+def connection(given):
+    match given["op"]:
+        case "extract":
+            wanted = [resources_input.detail(DETAIL.validate_python(d)) for d in given["connectionDetails"]]
+            return encoded(details.extract(wanted, given["composed"] or {}, decoded(given["data"]))[0])
+        case "secretRef":
+            raw = resources_input.WriteSecret.model_validate(given["writeConnectionSecretToRef"] or {})
+            place = SecretPlace(raw.name, raw.namespace, tuple(resources_input.patch_of(p, "") for p in raw.patches))
+            name, namespace = details.secret_place(given["xr"], place)
+            return {"name": name, "namespace": namespace}
+        case "supportsConnectionDetails":
+            return details.has_own_secret(given["xr"])
+
+
+@pytest.mark.parametrize("case", cases("connection"))
+def test_connection(case):
+    agree(case, connection)
+
+
+def function(given):
+    """A whole request to the function, and its response."""
+    observed, desired = given["observed"], given.get("desired") or {}
+    existing = {
+        name: today.Existing(r.get("resource") or {}, decoded(r.get("connectionDetails")))
+        for name, r in (observed.get("resources") or {}).items()
+    }
+    composite = desired.get("composite") or {}
+    state = today.State(
+        composite=composite.get("resource") or {},
+        resources={
+            n: today.Desired(r["resource"], r.get("ready") == "READY_TRUE")
+            for n, r in (desired.get("resources") or {}).items()
+        },
+        details=decoded(composite.get("connectionDetails")),
+        environment=(given.get("context") or {}).get("apiextensions.crossplane.io/environment") or {},
+    )
+    document = Document(given["input"], "input")
+    step = resources_input.read_step(document, given["input"], (), name="step", function="function", warnings=[])
+    today.run_step(step, today.Observed(observed["composite"]["resource"], existing), state)
+    resources = {
+        name: {"resource": pipeline.as_json(d.document), **({"ready": "READY_TRUE"} if d.ready else {})}
+        for name, d in state.resources.items()
+    }
+    return {
+        "desired": {
+            "composite": {
+                "resource": pipeline.as_json(state.composite),
+                **({"connectionDetails": encoded(state.details)} if state.details else {}),
+                **({"ready": "READY_FALSE"} if state.held_back else {}),
+            },
+            **({"resources": resources} if resources else {}),
+        },
+        "context": {"apiextensions.crossplane.io/environment": state.environment},
+        "results": [p.what for p in state.warnings],
+    }
+
+
+@pytest.mark.parametrize("case", cases("function"))
+def test_function(case):
+    wanted = {k: v for k, v in case["expected"].items() if k != "meta"}
+    results = wanted.pop("results", [])
+    said = [r["message"] for r in results]
+    fatal = any(r["severity"] == "SEVERITY_FATAL" for r in results)
+    agree({**case, "error": fatal, "expected": {**wanted, "results": said}}, function)
+
+
+# The compositions
+
+
+def folders(*needed):
+    found = sorted(RENDERED.iterdir()) if RENDERED.is_dir() else []
+    return [param(f, f.name) for f in found if f.is_dir() and all((f / n).is_file() for n in needed)]
+
+
+def first(path):
+    return read_documents(path.read_text(), file=path.name)[0]
+
+
+def render(folder, composition="composition.yaml", *, observed=False):
+    klass, _ = composition_today.read(first(folder / composition))
+    composite = first(folder / "xr.yaml")
+    definition = folder / "xrd.yaml"
+    data = xrd.read(first(definition)).defaulted(composite) if definition.is_file() else composite.data
+    existing = read_documents((folder / "observed.yaml").read_text(), file="observed.yaml") if observed else []
+    return pipeline.render(klass, data, observed=[d.data for d in existing])
+
+
+def same_documents(rendered, expected):
+    wanted = [d for d in yaml.safe_load_all(expected.read_text()) if d]
+    # Through JSON, where a number has one spelling, and true is not 1.
+    plain = [json.dumps(d, sort_keys=True) for d in (*rendered.documents(), *rendered.results())]
+    assert plain == [json.dumps(d, sort_keys=True) for d in wanted]
+
+
+@pytest.mark.parametrize("folder", folders("expected.yaml"))
+def test_render(folder):
+    same_documents(render(folder), folder / "expected.yaml")
+
+
+@pytest.mark.parametrize("folder", folders("expected.observed.yaml", "observed.yaml"))
+def test_render_with_what_exists(folder):
+    same_documents(render(folder, observed=True), folder / "expected.observed.yaml")
+
+
+@pytest.mark.parametrize("folder", folders("expected_error.txt"))
+def test_render_refused(folder):
+    with pytest.raises(EngineError) as caught:
+        render(folder)
+    assert all(p.where and p.path and p.fix for p in caught.value.problems)
+
+
+def as_published(folder):
+    file = folder / "composition.original.yaml"
+    return file.is_file() and composition_today.is_composition(first(file))
+
+
+@pytest.mark.parametrize("folder", [p for p in folders("expected.yaml") if as_published(p.values[0])])
+def test_render_as_published(folder):
+    """Resources mode, older versions, types left out: what was published makes the same as its newer form."""
+    made, wanted = render(folder, "composition.original.yaml"), render(folder)
+    assert made.documents() == wanted.documents()
