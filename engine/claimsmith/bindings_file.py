@@ -28,6 +28,7 @@ class _Binding(Model):
     reason: str
     digest: str = Field(pattern="^sha256:[0-9a-f]{64}$")
     previous_class: str | None = Field(None, pattern=r"^[^/]+/[^/]+$")
+    released: bool = False
 
 
 class _File(Model):
@@ -58,7 +59,7 @@ def read(text: str, *, file: str) -> list[Record]:
         if claim in records:
             problems.add(Problem(f"{claim} is bound twice", where, f"bindings[{index}]", "keep one of the two"))
         previous = ClassKey.parse(b.previous_class) if b.previous_class else None
-        records[claim] = Record(claim, b.uid, ClassKey.parse(b.class_), b.reason, b.digest, previous, where)
+        records[claim] = Record(claim, b.uid, ClassKey.parse(b.class_), b.reason, b.digest, previous, where, b.released)
     problems.raise_as(BindingError)
     return list(records.values())
 
@@ -72,4 +73,7 @@ def write(records: Sequence[Record], *, stack: str) -> str:
 def _rows(records: Iterable[Record]) -> Iterable[dict[str, Any]]:
     for r in records:
         row = {"claim": str(r.claim), "uid": r.uid, "class": str(r.klass), "reason": r.reason, "digest": r.digest}
-        yield row | ({"previousClass": str(r.previous)} if r.previous else {})
+        more: dict[str, Any] = {"previousClass": str(r.previous)} if r.previous else {}
+        if r.released:
+            more["released"] = True
+        yield {**row, **more}

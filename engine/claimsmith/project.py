@@ -10,15 +10,15 @@ stacks/<stack>/bindings.yaml      which class serves each claim
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from claimsmith import binding, bindings_file, crd_set, crds, workload
+from claimsmith import binding, bindings_file, crd_set, crds, released, workload
 from claimsmith.binding import Record
-from claimsmith.catalog import Catalog, read_catalog
+from claimsmith.catalog import Catalog, offered, read_catalog
 from claimsmith.documents import Document, read_documents
 from claimsmith.errors import BindingError, LoadError, Problem, Source, nearest
 from claimsmith.expand import Expansion, expand
@@ -84,7 +84,8 @@ class Project:
         claims = load([self.root / "stacks" / stack / "claims"], root=self.root) if stack else []
         folder = self.root / "stacks" / stack / "resources" if stack else None
         given = load([folder], root=self.root) if folder and folder.is_dir() else []
-        return read_catalog(platform, claims, bindable=self.bindable(), managed=self._managed(), resources=given)
+        catalog = read_catalog(platform, claims, bindable=self.bindable(), managed=self._managed(), resources=given)
+        return offered(catalog, stack) if stack else catalog
 
     @cached_property
     def _table(self) -> Table:
@@ -147,7 +148,7 @@ class Project:
         if missing and not unrecorded_ok:
             raise BindingError(*missing)
         warnings = [*catalog.warnings, *missing]
-        return build_plan(
+        plan = build_plan(
             found,
             project=self.name,
             stack=stack,
@@ -157,6 +158,8 @@ class Project:
             schedule=scheduled,
             scopes=self.scopes(catalog),
         )
+        left = released.released(catalog, self.records(stack), project=self.name, stack=stack)
+        return replace(plan, released=tuple(left))
 
     def given(self, catalog: Catalog) -> list[GivenResource]:
         """The resources that a stack's files give as they are."""

@@ -16,6 +16,7 @@ from claimsmith.edge import preflight
 from claimsmith.edge.component import Composite
 from claimsmith.edge.deployment import Deployment, kubernetes_provider
 from claimsmith.edge.foreign import credentials_of, refuse_foreign_objects
+from claimsmith.edge.released import ReleasedComposite
 from claimsmith.edge.static import refuse_held, static_component
 from claimsmith.edge.workloads import application_data, component_of, deploy_workloads
 from claimsmith.errors import DeployError, EngineError, GenerateError, Problem
@@ -94,6 +95,8 @@ def deploy(
         made[c.address] = components[c.address](c.component_name, claim_data(c.binding))
         deployment.made(c.address, made[c.address])
     workloads = {address: w.summary() for address, w in deploy_workloads(deployment, plan).items()}
+    for left in plan.released if records else ():
+        ReleasedComposite(left, deployment)
     summary = {address: _summary(plan_of, made[address]) for address, plan_of in _by_address(plan).items()}
     pulumi.export("claims", summary)
     if workloads:
