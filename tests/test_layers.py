@@ -23,7 +23,10 @@ OUTSIDE = {
 }  # fmt: skip
 PURE = {"urllib.parse", "datetime"}
 """Parts of outside modules that only compute."""
-UPPER = {"edge", "cli", "toolchain", "local", "load", "project", "actions", "checks", "workspace", "cluster", "offline", "answers"}
+UPPER = {
+    "edge", "cli", "toolchain", "local", "load", "project", "actions", "answers", "checks", "workspace", "cluster",
+    "offline",
+}  # fmt: skip
 
 # Each core module may import those above it and itself.
 ORDER = [

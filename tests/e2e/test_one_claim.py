@@ -340,3 +340,17 @@ def test_a_composite_is_released_and_taken_up_again(rig: Rig) -> None:
     rig.ok(rig.up("dev"))
     again = rig.one(composites, claim="sql", namespace=namespace)
     assert (again["metadata"]["uid"], again["status"]["bindingPhase"]) == (before["metadata"]["uid"], "Bound")
+
+
+def test_a_wiped_or_other_cluster_is_noticed(deployed: tuple[Rig, str]) -> None:
+    rig, namespace = deployed
+    before = kept(rig, namespace)
+    path = rig.root / ".claimsmith" / "clusters.json"
+    known = json.loads(path.read_text())
+    path.write_text(json.dumps({"dev": "the-one-before"}))
+    for ran in (rig.pulumi("preview", "--stack", "dev"), rig.up("dev")):
+        assert ran.code != 0
+        assert "was deployed to the cluster the-one-before" in ran.text
+    assert kept(rig, namespace) == before
+    path.write_text(json.dumps(known))
+    rig.ok(rig.up("dev", "--expect-no-changes"))

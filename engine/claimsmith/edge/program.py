@@ -40,6 +40,8 @@ def run(start: Path | None = None) -> None:
             for c in plan.walk()
         }
         cluster = Cluster(*_kubeconfig(project, settings))
+        identity = cluster.identity()
+        preflight.refuse_another_cluster(project, stack, identity, keep=not pulumi.runtime.is_dry_run())
         preflight.refuse_foreign_secrets(plan, cluster)
         preflight.refuse_foreign_given(plan, cluster)
         refuse_held(plan, cluster)
@@ -48,7 +50,7 @@ def run(start: Path | None = None) -> None:
             plan,
             components,
             cluster,
-            identifier=settings.get("cluster") or cluster.identity(),
+            identifier=settings.get("cluster") or identity,
             table=project.table(),
             records=bool(settings.get_bool("records")),
         )
