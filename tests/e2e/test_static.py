@@ -219,3 +219,37 @@ def test_a_static_composite_binds_its_members_once_it_is_claimed(
     for what, names in ((SERVER, ["db"]), (RESOURCE_GROUP, ["group", "taken"]), (kind, ["whole"])):
         for name in names:
             rig.delete(what, f"{rig.name}-{name}")
+
+
+def test_a_given_aggregate_binds_members_that_the_stack_gives(rig: Rig) -> None:
+    shutil.copytree(
+        ROOT / "components" / "private-mysql-aggregate", rig.root / "components" / "private-mysql-aggregate"
+    )
+    rig.namespace(rig.name)
+    selector = {"resourceSelector": {"matchExpressions": [{"key": "of", "operator": "In", "values": [rig.name]}]}}
+    whole = member(rig, AGGREGATE, "whole", {"aggregationRule": selector})
+    whole["metadata"]["annotations"] = {"mysqlinstance.database.crossplane.io/v1alpha1": "bindable"}
+    place = {"namespace": "crossplane-system", "name": f"{rig.name}-db"}
+    spec = {"forProvider": {"version": "5.7"}, "reclaimPolicy": "Delete", "writeConnectionSecretToRef": place}
+    rig.write("stacks/dev/resources/all.yaml", [whole, member(rig, SERVER, "db", spec)])
+    reference = {**{k: whole[k] for k in ("apiVersion", "kind")}, "name": whole["metadata"]["name"]}
+    wanted = {
+        "apiVersion": "database.crossplane.io/v1alpha1",
+        "kind": "MySQLInstance",
+        "metadata": {"namespace": rig.name, "name": "sql"},
+        "spec": {"resourceRef": reference, "writeConnectionSecretToRef": {"name": "sql"}},
+    }
+    rig.write("stacks/dev/claims/sql.yaml", wanted)
+    rig.prepare("dev")
+    rig.ok(rig.up("dev"))
+    [server] = [o for o in rig.live(SERVER) if o["metadata"]["name"] == f"{rig.name}-db"]
+    assert server["spec"]["aggregateRef"]["name"] == f"{rig.name}-whole"
+    assert rig.secret_values(rig.name, "sql") == rig.secret_values("crossplane-system", f"{rig.name}-db")
+    rig.ok(rig.up("dev", "--expect-no-changes"))
+    rig.remove("stacks/dev/claims/sql.yaml")
+    rig.write("stacks/dev/claims/.keep", "")
+    rig.ok(rig.claimsmith("bind", "dev"))
+    rig.ok(rig.up("dev"))
+    [server] = [o for o in rig.live(SERVER) if o["metadata"]["name"] == f"{rig.name}-db"]
+    assert "aggregateRef" not in server["spec"]
+    assert rig.secret(rig.name, "sql") is None
