@@ -14,7 +14,9 @@ from claimsmith.cluster import Cluster
 from claimsmith.compose.identity import OWNER
 from claimsmith.crds import permissive_crd
 from claimsmith.edge import static
+from claimsmith.edge.members import Members, find_members
 from claimsmith.errors import BindingError, CatalogError, ComposeError, EngineError
+from claimsmith.models.objects import GroupKind
 from claimsmith.plan import Plan, PlannedClaim
 from claimsmith.project import Project
 from claimsmith.records import records_of
@@ -717,6 +719,167 @@ def test_a_claim_and_a_member_do_not_write_one_secret(tmp_path: Path) -> None:
     [claim] = plan_of(tmp_path, members(), [wish]).claims
     wish["spec"]["writeConnectionSecretToRef"]["name"] = claim.children[0].name
     assert "would both write Secret" in refused(ComposeError, tmp_path, members(), [wish])
+
+
+# 001 and 003: static composites
+
+
+class Full(Cluster):
+    """A cluster with these objects."""
+
+    def __init__(self, *objects: Data) -> None:
+        super().__init__("")
+        self.objects = objects
+
+    def read(self, _: str, kind: str, name: str, __: str | None = None) -> Data | None:
+        found = [o for o in self.objects if (o["kind"], o["metadata"]["name"]) == (kind, name)]
+        return found[0] if found else None
+
+    def list(self, kind: GroupKind, _: Any = None) -> list[Data]:
+        return [o for o in self.objects if GroupKind.of(o) == kind]
+
+
+def whole(kind: str, selector: Data | None, name: str = "whole") -> Data:
+    group = "aggregation" if kind == "AggregateResource" else "core"
+    spec: Data = {} if selector is None else {"resourceSelector": selector}
+    metadata = {"name": name, "annotations": {"mysqlinstance.database.crossplane.io/v1alpha1": "bindable"}}
+    rule = {"aggregationRule": spec} if group == "aggregation" else spec
+    return {"apiVersion": f"{group}.crossplane.io/v1alpha1", "kind": kind, "metadata": metadata, "spec": rule}
+
+
+def part(kind: str, name: str, annotations: Data | None = None, **spec: Any) -> Data:
+    api = {"ResourceGroup": GROUP["apiVersion"], "MySQLServer": SERVER["apiVersion"]}.get(kind, "x.example.org/v1")
+    metadata = {"name": name, "labels": {"of": "a"}, "annotations": annotations or {}}
+    return {"apiVersion": api, "kind": kind, "metadata": metadata, "spec": spec}
+
+
+def wanting(composite: Data, name: str = "sql", *, secret: bool = False) -> Data:
+    reference = {
+        "apiVersion": composite["apiVersion"],
+        "kind": composite["kind"],
+        "name": composite["metadata"]["name"],
+    }
+    spec = {"resourceRef": reference, **({"writeConnectionSecretToRef": {"name": name}} if secret else {})}
+    metadata = {"namespace": "team", "name": name}
+    return {
+        "apiVersion": "database.crossplane.io/v1alpha1",
+        "kind": "MySQLInstance",
+        "metadata": metadata,
+        "spec": spec,
+    }
+
+
+BY_LABEL: Data = {"matchLabels": {"of": "a"}}
+BOTH = [pytest.param(kind, id=kind) for kind in ("AggregateResource", "CompositeResource")]
+
+
+def bound(root: Path, claims: list[Data], *objects: Data, given: Sequence[Data] = ()) -> Members:
+    found = project(root, members(), claims, given)
+    plan = found.plan("dev", unrecorded_ok=True)
+    cluster = Full(*objects)
+    static.refuse_held(plan, cluster)
+    return find_members(plan, found.catalog("dev"), cluster)
+
+
+def names(found: Members) -> list[list[str]]:
+    return [[m.key.name for m in several] for several in found.of.values()]
+
+
+@pytest.mark.parametrize("kind", BOTH)
+@pytest.mark.parametrize(
+    ("selector", "want"),
+    [
+        pytest.param(BY_LABEL, ["group", "db"], id="labels"),
+        pytest.param({}, ["group", "other", "db"], id="empty-selects-all"),
+        pytest.param(
+            {"matchExpressions": [{"key": "of", "operator": "NotIn", "values": ["b"]}]},
+            ["group", "db"],
+            id="expressions",
+        ),
+    ],
+)
+def test_members_of_a_static_composite(tmp_path: Path, kind: str, selector: Data, want: list[str]) -> None:
+    other = part("ResourceGroup", "other")
+    other["metadata"]["labels"] = {"of": "b"}
+    it = whole(kind, selector)
+    parts = [part("MySQLServer", "db"), part("ResourceGroup", "group"), part("Unrelated", "x"), other]
+    assert names(bound(tmp_path, [wanting(it)], it, *parts)) == [want]
+    assert names(bound(tmp_path, [wanting(it)], it, *parts[1:], given=parts[:1])) == [want]
+
+
+@pytest.mark.parametrize("kind", BOTH)
+@pytest.mark.parametrize(
+    ("more", "holder"),
+    [
+        pytest.param({"claimRef": {"kind": "A", "namespace": "n", "name": "b"}}, "A n/b", id="of-a-claim"),
+        pytest.param({"compositeRef": {"kind": "A", "name": "b"}}, "A b", id="of-a-composite"),
+        pytest.param({"aggregateRef": {"kind": "A", "name": "b"}}, "A b", id="of-an-aggregate"),
+        pytest.param({"annotations": {OWNER: "shop/dev/uid"}}, "what shop/dev/uid made", id="made-for-a-claim"),
+    ],
+)
+def test_a_member_of_another_is_left_out_and_said(tmp_path: Path, kind: str, more: Data, holder: str) -> None:
+    it = whole(kind, BY_LABEL)
+    found = bound(tmp_path, [wanting(it)], it, part("MySQLServer", "db"), part("ResourceGroup", "group", **more))
+    assert names(found) == [["db"]]
+    [said] = found.said
+    assert f"belongs to {holder}; it is left out" in said.what
+    assert said.fix
+    with pytest.raises(BindingError, match=f"belongs to {holder}"):
+        bound(tmp_path, [wanting(it)], it, part("MySQLServer", "db", **more))
+
+
+def test_a_member_belongs_to_the_first_that_matches(tmp_path: Path) -> None:
+    first, second = whole("AggregateResource", BY_LABEL), whole("AggregateResource", {}, "second")
+    own = part("MySQLServer", "own")
+    own["metadata"]["labels"] = {}
+    claims = [wanting(first, "a"), wanting(second, "b")]
+    found = bound(tmp_path, claims, first, second, part("MySQLServer", "db"), own)
+    assert names(found) == [["db"], ["own"]]
+    [said] = found.said
+    assert "belongs to AggregateResource.aggregation.crossplane.io/whole" in said.what
+    # What is bound already stays where it is.
+    held = part("MySQLServer", "db", aggregateRef={"kind": "AggregateResource", "name": "whole"})
+    assert names(bound(tmp_path, claims, first, second, held, own)) == [["db"], ["own"]]
+
+
+@pytest.mark.parametrize("kind", BOTH)
+@pytest.mark.parametrize(
+    ("selector", "parts", "words"),
+    [
+        pytest.param(BY_LABEL, [], "none of whose members can serve", id="no-member"),
+        pytest.param(None, [part("MySQLServer", "db")], "it selects nothing", id="no-selector"),
+        pytest.param(BY_LABEL, [part("ResourceGroup", "g")], "none of whose members can serve", id="none-direct"),
+        pytest.param({"matchLabel": {}}, [], "cannot be read", id="unreadable"),
+        pytest.param(BY_LABEL, [part("MySQLServer", "db")], "asks for a Secret, but no member", id="no-secret"),
+        pytest.param(
+            BY_LABEL,
+            [part("MySQLServer", "db", writeConnectionSecretToRef={"name": "db"})],
+            "does not say where its connection secret goes",
+            id="half-a-secret",
+        ),
+    ],
+)
+def test_a_static_composite_that_cannot_serve_is_refused(
+    tmp_path: Path, kind: str, selector: Data | None, parts: list[Data], words: str
+) -> None:
+    it = whole(kind, selector)
+    with pytest.raises(EngineError) as caught:
+        bound(tmp_path, [wanting(it, secret=True)], it, *parts)
+    [problem] = caught.value.problems
+    assert words in problem.what
+    assert problem.where
+    assert problem.fix
+
+
+def test_a_composite_that_names_other_kinds_is_not_claimed(tmp_path: Path) -> None:
+    it = whole("CompositeResource", BY_LABEL)
+    several = {"mysqlinstance.database.crossplane.io/v1alpha1": "bindable", "other.example.org/v1": "bindable"}
+    it["metadata"]["annotations"] = several
+    assert names(bound(tmp_path, [wanting(it)], it, part("MySQLServer", "db"))) == [["db"]]
+    it["metadata"]["annotations"] = {"other.example.org/v1": "bindable"}
+    for objects, given in (([it], []), ([], [it])):
+        with pytest.raises(BindingError, match="does not say that MySQLInstance"):
+            bound(tmp_path, [wanting(it)], *objects, given=given)
 
 
 # Pulumi

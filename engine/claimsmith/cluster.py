@@ -6,8 +6,10 @@ details. The kubeconfig is the one that the engine's Kubernetes provider gets.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
+from urllib.parse import urlencode
 
 import httpx2 as httpx
 import yaml
@@ -17,6 +19,7 @@ from lightkube.core.exceptions import ConfigError
 
 from claimsmith.compose.identity import OWNER
 from claimsmith.errors import ControlPlaneError, Problem
+from claimsmith.models.objects import GroupKind
 
 Object = dict[str, Any]
 
@@ -28,6 +31,7 @@ class Cluster:
         self.kubeconfig = kubeconfig
         self.context = context
         self._plurals: dict[str, dict[str, str]] = {}
+        self._served: dict[str, tuple[str, ...]] = {}
 
     def identity(self) -> str:
         """The cluster's identity: the uid of its kube-system namespace, whatever its address."""
@@ -54,6 +58,19 @@ class Cluster:
         within = f"/namespaces/{namespace}" if namespace else ""
         return self._get(f"{root}{within}/{plural}/{name}")
 
+    def list(self, kind: GroupKind, labels: Mapping[str, str] | None = None) -> list[Object]:
+        """The objects of a kind that carry these labels, in its preferred version; none where it is not known here."""
+        for api_version in self._versions(kind.group):
+            root = f"/apis/{api_version}" if "/" in api_version else f"/api/{api_version}"
+            plural = self._plural(root, kind.kind)
+            if plural:
+                wanted = ",".join(f"{key}={value}" for key, value in (labels or {}).items())
+                query = f"?{urlencode({'labelSelector': wanted})}" if wanted else ""
+                found = self._get(f"{root}/{plural}{query}") or {}
+                head = {"apiVersion": api_version, "kind": kind.kind}
+                return [{**head, **item} for item in found.get("items") or []]
+        return []
+
     def impersonating(self, account: tuple[str, str]) -> str:
         """The kubeconfig for acting as a service account, given by namespace and name."""
         config = yaml.safe_load(self.kubeconfig)
@@ -75,6 +92,17 @@ class Cluster:
         except (ConfigError, yaml.YAMLError, KeyError, TypeError, AttributeError, AssertionError) as error:
             what = f"the kubeconfig cannot be read: {error}"
             raise ControlPlaneError(Problem(what, fix="check it with: kubectl config view")) from error
+
+    def _versions(self, group: str) -> tuple[str, ...]:
+        """The apiVersions of a group that the cluster serves, the preferred one first."""
+        if not group:
+            return ("v1",)
+        if group not in self._served:
+            found = self._get(f"/apis/{group}") or {}
+            preferred = (found.get("preferredVersion") or {}).get("groupVersion")
+            listed = [str(v["groupVersion"]) for v in found.get("versions") or []]
+            self._served[group] = tuple(sorted(listed, key=lambda v: v != preferred))
+        return self._served[group]
 
     def _plural(self, root: str, kind: str) -> str | None:
         if root not in self._plurals:

@@ -10,10 +10,12 @@ import yaml
 
 from tests.conftest import ROOT
 from tests.e2e.examples import claim
-from tests.e2e.rig import Rig, eventually
+from tests.e2e.rig import RESOURCE_GROUP, SERVER, Rig, eventually
 
 pytestmark = pytest.mark.e2e
 
+AGGREGATE = ("aggregation.crossplane.io", "v1alpha1", "AggregateResource")
+COMPOSITE = ("core.crossplane.io", "v1alpha1", "CompositeResource")
 CLOUD_SQL = ("database.gcp.crossplane.io", "v1beta1", "CloudSQLInstance")
 
 
@@ -138,3 +140,116 @@ def test_a_composite_of_the_same_stack_can_be_required(rig: Rig) -> None:
     assert rig.secret_values(rig.name, "own") == rig.secret_values("crossplane-system", f"{rig.name}-own")
     assert rig.secret_values(rig.name, "own").keys() == {"username", "password", "endpoint"}
     rig.ok(rig.up("dev", "--expect-no-changes"))
+
+
+def member(rig: Rig, kind: tuple[str, str, str], name: str, spec: dict[str, Any]) -> dict[str, Any]:
+    metadata = {"name": f"{rig.name}-{name}", "labels": {"of": rig.name}}
+    return {"apiVersion": f"{kind[0]}/{kind[1]}", "kind": kind[2], "metadata": metadata, "spec": spec}
+
+
+@pytest.mark.parametrize(
+    ("kind", "parent"),
+    [pytest.param(AGGREGATE, "aggregateRef", id="aggregate"), pytest.param(COMPOSITE, "compositeRef", id="composite")],
+)
+def test_a_static_composite_binds_its_members_once_it_is_claimed(
+    rig: Rig, kind: tuple[str, str, str], parent: str
+) -> None:
+    shutil.copytree(
+        ROOT / "components" / "private-mysql-aggregate", rig.root / "components" / "private-mysql-aggregate"
+    )
+    rig.namespace(rig.name)
+    selector = {"resourceSelector": {"matchLabels": {"of": rig.name}}}
+    whole = member(rig, kind, "whole", {"aggregationRule": selector} if kind is AGGREGATE else selector)
+    whole["metadata"]["annotations"] = {"mysqlinstance.database.crossplane.io/v1alpha1": "bindable"}
+    reference = {**{k: whole[k] for k in ("apiVersion", "kind")}, "name": whole["metadata"]["name"]}
+    wanted = {
+        "apiVersion": "database.crossplane.io/v1alpha1",
+        "kind": "MySQLInstance",
+        "metadata": {"namespace": rig.name, "name": "sql"},
+        "spec": {"resourceRef": reference, "writeConnectionSecretToRef": {"name": "sql"}},
+    }
+    rig.write("stacks/dev/claims/sql.yaml", wanted)
+    rig.prepare("dev")
+    rig.create(kind, whole)
+    rig.create(RESOURCE_GROUP, member(rig, RESOURCE_GROUP, "group", {"location": "West US"}))
+    taken = member(rig, RESOURCE_GROUP, "taken", {"location": "West US", parent: {"kind": "Other", "name": "other"}})
+    rig.create(RESOURCE_GROUP, taken)
+    alone = rig.up("dev")
+    assert alone.code != 0
+    assert "none of whose members can serve MySQLInstance.database.crossplane.io" in alone.text
+    assert "MySQLServer.database.azure.crossplane.io" in alone.text
+
+    place = {"namespace": "crossplane-system", "name": f"{rig.name}-db"}
+    server = member(rig, SERVER, "db", {"forProvider": {"version": "5.7"}, "writeConnectionSecretToRef": place})
+    server["metadata"]["annotations"] = {"aggregation.crossplane.io/connection-secret-prefix": "db-"}
+    rig.create(SERVER, server)
+    eventually(lambda: rig.secret("crossplane-system", f"{rig.name}-db"))
+
+    def live() -> dict[str, dict[str, Any]]:
+        found = [*rig.live(SERVER), *rig.live(RESOURCE_GROUP), *rig.live(kind)]
+        own = {o["metadata"]["name"]: o for o in found if (o["metadata"].get("labels") or {}).get("of") == rig.name}
+        return {name.removeprefix(f"{rig.name}-"): o for name, o in own.items()}
+
+    before = live()
+    bound = rig.ok(rig.up("dev"))
+    assert f"{rig.name}-taken" in bound.text
+    assert "belongs to Other other; it is left out" in " ".join(bound.text.split())
+    during = live()
+    uid = before["whole"]["metadata"]["uid"]
+    assert all(during[n]["spec"][parent] == {**reference, "uid": uid} for n in ("db", "group"))
+    assert during["taken"]["spec"][parent]["name"] == "other"
+    assert during["whole"]["spec"]["claimRef"]["name"] == "sql"
+    told = during["whole"]["status"]["aggregatedResources" if kind is AGGREGATE else "resources"]
+    assert {(t["name"].removeprefix(f"{rig.name}-"), t["bindingPhase"]) for t in told} == {
+        ("db", "Bound"),
+        ("group", "Bound"),
+    }
+    assert not any("claimRef" in during[n]["spec"] for n in ("db", "group"))
+    source = rig.secret_values("crossplane-system", f"{rig.name}-db")
+    assert rig.secret_values(rig.name, "sql") == {f"db-{key}": value for key, value in source.items()}
+    rig.ok(rig.up("dev", "--expect-no-changes"))
+
+    rig.ok(rig.destroy("dev"))
+    after = live()
+    assert {n: o["metadata"]["uid"] for n, o in after.items()} == {n: o["metadata"]["uid"] for n, o in before.items()}
+    assert not any(parent in after[n]["spec"] for n in ("db", "group"))
+    assert "claimRef" not in after["whole"]["spec"]
+    assert not after["whole"].get("status")
+    assert rig.secret(rig.name, "sql") is None
+    for what, names in ((SERVER, ["db"]), (RESOURCE_GROUP, ["group", "taken"]), (kind, ["whole"])):
+        for name in names:
+            rig.delete(what, f"{rig.name}-{name}")
+
+
+def test_a_given_aggregate_binds_members_that_the_stack_gives(rig: Rig) -> None:
+    shutil.copytree(
+        ROOT / "components" / "private-mysql-aggregate", rig.root / "components" / "private-mysql-aggregate"
+    )
+    rig.namespace(rig.name)
+    selector = {"resourceSelector": {"matchExpressions": [{"key": "of", "operator": "In", "values": [rig.name]}]}}
+    whole = member(rig, AGGREGATE, "whole", {"aggregationRule": selector})
+    whole["metadata"]["annotations"] = {"mysqlinstance.database.crossplane.io/v1alpha1": "bindable"}
+    place = {"namespace": "crossplane-system", "name": f"{rig.name}-db"}
+    spec = {"forProvider": {"version": "5.7"}, "reclaimPolicy": "Delete", "writeConnectionSecretToRef": place}
+    rig.write("stacks/dev/resources/all.yaml", [whole, member(rig, SERVER, "db", spec)])
+    reference = {**{k: whole[k] for k in ("apiVersion", "kind")}, "name": whole["metadata"]["name"]}
+    wanted = {
+        "apiVersion": "database.crossplane.io/v1alpha1",
+        "kind": "MySQLInstance",
+        "metadata": {"namespace": rig.name, "name": "sql"},
+        "spec": {"resourceRef": reference, "writeConnectionSecretToRef": {"name": "sql"}},
+    }
+    rig.write("stacks/dev/claims/sql.yaml", wanted)
+    rig.prepare("dev")
+    rig.ok(rig.up("dev"))
+    [server] = [o for o in rig.live(SERVER) if o["metadata"]["name"] == f"{rig.name}-db"]
+    assert server["spec"]["aggregateRef"]["name"] == f"{rig.name}-whole"
+    assert rig.secret_values(rig.name, "sql") == rig.secret_values("crossplane-system", f"{rig.name}-db")
+    rig.ok(rig.up("dev", "--expect-no-changes"))
+    rig.remove("stacks/dev/claims/sql.yaml")
+    rig.write("stacks/dev/claims/.keep", "")
+    rig.ok(rig.claimsmith("bind", "dev"))
+    rig.ok(rig.up("dev"))
+    [server] = [o for o in rig.live(SERVER) if o["metadata"]["name"] == f"{rig.name}-db"]
+    assert "aggregateRef" not in server["spec"]
+    assert rig.secret(rig.name, "sql") is None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import pulumi
@@ -10,6 +10,7 @@ import pulumi
 from claimsmith.cluster import Cluster
 from claimsmith.compose.identity import OWNER
 from claimsmith.edge.managed import Managed
+from claimsmith.edge.members import Member
 from claimsmith.edge.preflight import given_owner
 from claimsmith.errors import Problem, ReferenceError_
 from claimsmith.models.objects import GroupKind
@@ -38,6 +39,7 @@ class Deployment:
         records: bool = False,
         table: Table | None = None,
         credentials: Mapping[str, Credentials] | None = None,
+        members: Mapping[str, Sequence[Member]] | None = None,
     ) -> None:
         self.project = project
         self.stack = stack
@@ -50,6 +52,8 @@ class Deployment:
         self._impersonating: dict[tuple[str, str], pulumi.ProviderResource] = {}
         self.problems: list[Problem] = []
         self.credentials = credentials or {}
+        self.members = members or {}
+        """What claims bind through composites that are there already, by the claims' addresses."""
         self.connections: dict[tuple[str, str], pulumi.Output[dict[str, str]] | None] = {}
         """The data of the Secrets that claims of this run have, by namespace and name."""
         self.workloads: list[Any] = []

@@ -16,6 +16,7 @@ from claimsmith.edge import preflight
 from claimsmith.edge.component import Composite
 from claimsmith.edge.deployment import Deployment, kubernetes_provider
 from claimsmith.edge.foreign import credentials_of, refuse_foreign_objects
+from claimsmith.edge.members import Members, find_members
 from claimsmith.edge.released import ReleasedComposite
 from claimsmith.edge.static import refuse_held, static_component
 from claimsmith.edge.workloads import application_data, component_of, deploy_workloads
@@ -46,6 +47,7 @@ def run(start: Path | None = None) -> None:
         preflight.refuse_foreign_given(plan, cluster)
         refuse_held(plan, cluster)
         refuse_foreign_objects(plan, cluster)
+        members = find_members(plan, project.catalog(stack), cluster)
         deploy(
             plan,
             components,
@@ -53,6 +55,7 @@ def run(start: Path | None = None) -> None:
             identifier=settings.get("cluster") or identity,
             table=project.table(),
             records=bool(settings.get_bool("records")),
+            members=members,
         )
     except EngineError as error:
         raise pulumi.RunError("\n".join(str(p) for p in error.problems)) from error
@@ -66,9 +69,11 @@ def deploy(
     identifier: str,
     table: Table,
     records: bool = False,
+    members: Members | None = None,
 ) -> None:
     """Register every claim's component, and export what the claims became."""
-    for problem in (*plan.warnings, *(u.problem for u in plan.unbound if not u.mistake)):
+    bound = members or Members()
+    for problem in (*plan.warnings, *bound.said, *(u.problem for u in plan.unbound if not u.mistake)):
         pulumi.log.warn(str(problem))
     deployment = Deployment(
         project=plan.project,
@@ -87,6 +92,7 @@ def deploy(
         records=records,
         table=table,
         credentials=credentials_of(plan, cluster),
+        members=bound.of,
     )
     Deployment.begin(deployment)
     for resource in sorted(plan.resources, key=_rank):

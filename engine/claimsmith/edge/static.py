@@ -1,6 +1,7 @@
 """Claims for what is there already: the resource is read and held, never made and never deleted.
 
-To hold it, its `claimRef` is set by a patch of ours; when the claim goes, so does that field, and nothing else.
+To hold it, its `claimRef` is set by a patch of ours; when the claim goes, so does that field, and nothing else. The
+members of an aggregate or a composite are held in the same way, by a reference to what they are part of.
 """
 
 from __future__ import annotations
@@ -10,17 +11,16 @@ from typing import Any
 
 import pulumi
 
-from claimsmith.catalog import AGGREGATE_RESOURCE, COMPOSITE_RESOURCE
+from claimsmith.catalog import AGGREGATE_RESOURCE
 from claimsmith.cluster import Cluster, owner_of
 from claimsmith.connection import Connection, SecretPlace
 from claimsmith.edge import secrets
 from claimsmith.edge.component import ClaimKind, ClassRef, Composite
 from claimsmith.edge.managed import Managed
+from claimsmith.edge.members import PARENTS, Member, given_document
 from claimsmith.errors import BindingError, Problem
+from claimsmith.models.objects import GroupKind
 from claimsmith.plan import Plan, PlannedClaim, hold
-
-COMPOSITES = {COMPOSITE_RESOURCE, AGGREGATE_RESOURCE}
-_PARENTS = ("compositeRef", "aggregateRef")
 
 
 class StaticClaim(Composite):
@@ -38,7 +38,10 @@ class StaticClaim(Composite):
         resource = given or self._read()
         # One that this stack gives carries the claim's reference from the start.
         self._made.append(given or self._held(resource))
-        self._publish(resource)
+        if GroupKind.of(dict(self.RESOURCE)) in PARENTS:
+            self._bind(resource)
+        else:
+            self._publish(resource)
         self.finish()
 
     def _require(self, composite: Composite) -> None:
@@ -62,6 +65,45 @@ class StaticClaim(Composite):
         }
         opts = pulumi.ResourceOptions(parent=self, provider=self._deployment.provider, depends_on=[resource])
         return Managed(f"{self._name}/hold", document, opts, patch=True)
+
+    def _bind(self, resource: Managed) -> None:
+        """Bind what is part of an aggregate or a composite, and unite the members' connection Secrets."""
+        members = self._deployment.members.get(self._address, ())
+        bound = [self._bound(member, resource) for member in members]
+        self._made += bound
+        self._tell(bound)
+        wish = self._wish()
+        found = [(place, made) for member, made in zip(members, bound, strict=True) if (place := member.place)]
+        if wish is None or not found:
+            return
+        self._secrets = [Connection(*wish, tuple(place for place, _ in found))]
+        self.details = secrets.united(self._deployment, self._address, self._secrets[0], found)
+        self._secret_resources.append(self._secret(self._secrets[0], "connection", found))
+
+    def _bound(self, member: Member, resource: Managed) -> Managed:
+        head = {key: member.document[key] for key in ("apiVersion", "kind")}
+        own = {key: self.RESOURCE[key] for key in ("apiVersion", "kind", "name")}
+        parent = {**own, "uid": resource.metadata.apply(lambda metadata: metadata["uid"])}
+        spec = {PARENTS[GroupKind.of(dict(self.RESOURCE))]: parent}
+        document = {**head, "metadata": {"name": member.key.name}, "spec": spec}
+        given = self._deployment.given({**head, "name": member.key.name})
+        needs = [self._made[0], *([given] if given else [])]
+        opts = pulumi.ResourceOptions(parent=self, provider=self._deployment.provider, depends_on=needs)
+        return Managed(f"{self._name}/member/{member.key.name}", document, opts, patch=True)
+
+    def _tell(self, bound: list[Managed]) -> None:
+        """Write in the composite's status what it has bound; like all that we hold, it goes with the claim."""
+        word = "aggregatedResources" if GroupKind.of(dict(self.RESOURCE)) == AGGREGATE_RESOURCE else "resources"
+        heads = [{key: made.document[key] for key in ("apiVersion", "kind")} for made in bound]
+        names = [made.document["metadata"]["name"] for made in bound]
+        told = [{**h, "name": n, "bindingPhase": "Bound"} for h, n in zip(heads, names, strict=True)]
+        document = {
+            **{key: self.RESOURCE[key] for key in ("apiVersion", "kind")},
+            "metadata": {"name": self.RESOURCE["name"]},
+            "status": {word: told, "bindingPhase": "Bound"},
+        }
+        opts = pulumi.ResourceOptions(parent=self, provider=self._deployment.provider, depends_on=bound)
+        Managed(f"{self._name}/status", document, opts, patch=True)
 
     def _publish(self, resource: Managed) -> None:
         """Copy the resource's connection Secret, wherever it says that it is."""
@@ -123,10 +165,11 @@ def _held_problem(planned: PlannedClaim, plan: Plan, cluster: Cluster, given: se
     def problem(why: str, fix: str) -> Problem:
         return Problem(f"{claim.key} claims {klass.key}, which {why}", where, claim.resource_path, fix)
 
+    live = live or given_document(plan, klass.key.group_kind, klass.name)
     if live is None:
         return None if str(klass.key) in given else problem("is not there", "provision it first, or name another")
     spec = live.get("spec") or {}
-    if any(spec.get(parent) for parent in _PARENTS):
+    if any(spec.get(parent) for parent in PARENTS.values()):
         return problem("is part of a composite", "claim the composite instead")
     holder = spec.get("claimRef")
     mine = planned.identity.claim_reference()
@@ -139,8 +182,8 @@ def _held_problem(planned: PlannedClaim, plan: Plan, cluster: Cluster, given: se
     if holder and holder.get("uid") not in (None, planned.identity.uid):
         return problem("the same claim of another stack holds", "name another resource")
     if (
-        klass.key.group_kind in COMPOSITES
-        and live["metadata"].get("annotations", {}).get(_bindable(planned)) != "bindable"
+        klass.key.group_kind in PARENTS
+        and (live["metadata"].get("annotations") or {}).get(_bindable(planned)) != "bindable"
     ):
         return problem(
             f"does not say that {claim.key.group_kind} may bind to it",
