@@ -28,6 +28,8 @@ class _Binding(Model):
     reason: str
     digest: str = Field(pattern="^sha256:[0-9a-f]{64}$")
     previous_class: str | None = Field(None, pattern=r"^[^/]+/[^/]+$")
+    picks: dict[str, str] | None = None
+    """None where all of its lines were dropped."""
 
 
 class _File(Model):
@@ -58,7 +60,8 @@ def read(text: str, *, file: str) -> list[Record]:
         if claim in records:
             problems.add(Problem(f"{claim} is bound twice", where, f"bindings[{index}]", "keep one of the two"))
         previous = ClassKey.parse(b.previous_class) if b.previous_class else None
-        records[claim] = Record(claim, b.uid, ClassKey.parse(b.class_), b.reason, b.digest, previous, where)
+        klass = ClassKey.parse(b.class_)
+        records[claim] = Record(claim, b.uid, klass, b.reason, b.digest, previous, where, b.picks or {})
     problems.raise_as(BindingError)
     return list(records.values())
 
@@ -72,4 +75,5 @@ def write(records: Sequence[Record], *, stack: str) -> str:
 def _rows(records: Iterable[Record]) -> Iterable[dict[str, Any]]:
     for r in records:
         row = {"claim": str(r.claim), "uid": r.uid, "class": str(r.klass), "reason": r.reason, "digest": r.digest}
-        yield row | ({"previousClass": str(r.previous)} if r.previous else {})
+        previous = {"previousClass": str(r.previous)} if r.previous else {}
+        yield row | previous | ({"picks": dict(r.picks)} if r.picks else {})

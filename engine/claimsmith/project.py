@@ -10,7 +10,8 @@ stacks/<stack>/bindings.yaml      which class serves each claim
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib import resources
 from pathlib import Path
@@ -118,13 +119,16 @@ class Project:
             return []
         return bindings_file.read(read_text(path, root=self.root), file=path.relative_to(self.root).as_posix())
 
-    def expand(self, stack: str, *, rebind: frozenset[ClaimKey] = frozenset()) -> tuple[Catalog, Expansion]:
+    def expand(
+        self, stack: str, *, rebind: frozenset[ClaimKey] = frozenset(), repick: frozenset[ClaimKey] = frozenset()
+    ) -> tuple[Catalog, Expansion]:
         """Every claim of a stack with its class, recorded or chosen now, and its children."""
         self.check_stack(stack)
         catalog = self.catalog(stack)
+        records = [replace(r, picks={}) if r.claim in repick else r for r in self.records(stack)]
         found = expand(
             catalog,
-            self.records(stack),
+            records,
             project=self.name,
             stack=stack,
             scopes=self.scopes(catalog),
@@ -146,7 +150,12 @@ class Project:
         missing = [*binding.unrecorded(found.bindings(), stack), *workload.unrecorded(scheduled.placements, stack)]
         if missing and not unrecorded_ok:
             raise BindingError(*missing)
-        warnings = [*catalog.warnings, *missing]
+        return self.planned(stack, catalog, found, scheduled, warnings=[*catalog.warnings, *missing])
+
+    def planned(
+        self, stack: str, catalog: Catalog, found: Expansion, scheduled: Schedule, *, warnings: Sequence[Problem] = ()
+    ) -> Plan:
+        """The plan of what a stack's claims and applications were expanded to."""
         return build_plan(
             found,
             project=self.name,

@@ -80,6 +80,9 @@ def bind(
     rebind: Annotated[
         list[str] | None, typer.Option(help="A claim to choose a class for anew, as Kind.group/namespace/name.")
     ] = None,
+    repick: Annotated[
+        list[str] | None, typer.Option(help="A claim whose selectors pick anew, as Kind.group/namespace/name.")
+    ] = None,
     check: Annotated[bool, typer.Option("--check", help="Write nothing; exit 1 where something would change.")] = False,
     output: Output = Format.text,
 ) -> None:
@@ -89,7 +92,7 @@ def bind(
     """
     from claimsmith import actions
 
-    result = actions.bind(_project(), stack, rebind=rebind or [], check=check)
+    result = actions.bind(_project(), stack, rebind=rebind or [], repick=repick or [], check=check)
     if output == Format.json:
         console.print_json(result.to_dict())
     else:

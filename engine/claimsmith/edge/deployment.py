@@ -38,6 +38,7 @@ class Deployment:
         records: bool = False,
         table: Table | None = None,
         credentials: Mapping[str, Credentials] | None = None,
+        picks: Mapping[tuple[str, str], str] | None = None,
     ) -> None:
         self.project = project
         self.stack = stack
@@ -50,6 +51,8 @@ class Deployment:
         self._impersonating: dict[tuple[str, str], pulumi.ProviderResource] = {}
         self.problems: list[Problem] = []
         self.credentials = credentials or {}
+        self.picks = picks or {}
+        """What the plan picked: child and path of the reference, and the address."""
         self.connections: dict[tuple[str, str], pulumi.Output[dict[str, str]] | None] = {}
         """The data of the Secrets that claims of this run have, by namespace and name."""
         self.workloads: list[Any] = []

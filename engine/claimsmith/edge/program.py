@@ -84,6 +84,7 @@ def deploy(
         records=records,
         table=table,
         credentials=credentials_of(plan, cluster),
+        picks=plan.picks,
     )
     Deployment.begin(deployment)
     for resource in sorted(plan.resources, key=_rank):
