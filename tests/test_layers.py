@@ -13,29 +13,36 @@ PACKAGE = ROOT / "engine" / "claimsmith"
 CORE = [
     "errors", "fieldpath", "merge", "absent", "values", "regexp", "documents", "models", "catalog", "binding",
     "bindings_file", "compose", "reference", "connection", "plan", "render", "generate", "crds", "scope", "expand",
-    "kubeconfig", "targets", "workload", "workload_plan", "records",
+    "kubeconfig", "targets", "workload", "workload_plan", "records", "schema", "templating", "definitions", "crd_set",
+    "urns", "offers", "released", "explain",
 ]  # fmt: skip
 OUTSIDE = {
     "pulumi", "pulumi_kubernetes", "typer", "click", "rich", "os", "io", "pathlib", "shutil", "tempfile", "glob",
     "subprocess", "socket", "ssl", "urllib", "http", "httpx", "httpx2", "requests", "lightkube", "grpc", "asyncio",
     "threading", "multiprocessing", "random", "secrets", "time", "datetime", "sys", "logging",
 }  # fmt: skip
-UPPER = {"edge", "cli", "toolchain", "local", "load", "project", "actions", "checks", "workspace", "cluster", "offline"}
+PURE = {"urllib.parse", "datetime"}
+"""Parts of outside modules that only compute."""
+UPPER = {
+    "edge", "cli", "toolchain", "local", "load", "project", "actions", "answers", "checks", "workspace", "cluster",
+    "offline",
+}  # fmt: skip
 
 # Each core module may import those above it and itself.
 ORDER = [
     {"errors"},
     {"absent", "regexp", "fieldpath", "kubeconfig"},
     {"merge", "documents", "crds"},
-    {"models", "reference", "values"},
-    {"catalog", "compose", "connection", "scope"},
-    {"binding"},
-    {"bindings_file", "expand", "generate"},
+    {"models", "reference", "values", "schema", "templating", "compose", "urns"},
+    {"definitions", "connection", "scope"},
+    {"catalog"},
+    {"binding", "crd_set", "offers"},
+    {"bindings_file", "expand", "generate", "released"},
     {"targets"},
     {"workload"},
     {"workload_plan"},
     {"plan", "records"},
-    {"render"},
+    {"render", "explain"},
 ]
 
 
@@ -78,7 +85,7 @@ def test_every_core_module_has_its_place() -> None:
 
 @pytest.mark.parametrize("path", rows(CORE))
 def test_the_core_is_pure(path: Path) -> None:
-    assert roots(path) & OUTSIDE == set()
+    assert {name.partition(".")[0] for name in imports(path) - PURE} & OUTSIDE == set()
 
 
 @pytest.mark.parametrize("path", rows(CORE))
@@ -86,6 +93,8 @@ def test_the_core_opens_nothing(path: Path) -> None:
     calls = [n.func for n in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(n, ast.Call)]
     names = {f.id for f in calls if isinstance(f, ast.Name)}
     assert names & {"open", "print", "input", "eval", "exec", "__import__"} == set()
+    attributes = {f.attr for f in calls if isinstance(f, ast.Attribute)}
+    assert attributes & {"now", "utcnow", "today", "urandom"} == set()
 
 
 @pytest.mark.parametrize("path", rows(CORE))

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
-from claimsmith import binding, bindings_file, render
+from claimsmith import actions, binding, bindings_file, render
 from claimsmith.cluster import Cluster
 from claimsmith.compose.identity import OWNER
 from claimsmith.crds import permissive_crd
@@ -738,3 +738,63 @@ def test_protection_is_asked_for_by_claim_or_class(tmp_path: Path, where: str) -
     klass = class_data("x", **(annotations if where == "class" else {}))
     [claim] = plan_of(tmp_path, [klass], [wish]).claims
     assert [c.options.protect for c in claim.children] == [True]
+
+
+def test_each_environment_has_its_own_default_class(tmp_path: Path) -> None:
+    default = "resourceclass.crossplane.io/is-default-class"
+    classes = [
+        redis_class(name, annotations={default: "true", "claimsmith.io/stacks": stacks})
+        for name, stacks in (("small", "dev, test"), ("large", "prod"))
+    ]
+    files = {f"stacks/{s}/claims/c.yaml": yaml.safe_dump(redis()) for s in ("dev", "test", "prod")}
+    found = Project(write_files(tmp_path, {"components/x/class.yaml": yaml.safe_dump_all(classes), **files}))
+    served = {s: found.plan(s, unrecorded_ok=True).claims[0].binding.klass.name for s in ("dev", "test", "prod")}
+    assert served == {"dev": "small", "test": "small", "prod": "large"}
+
+
+@pytest.mark.parametrize(
+    "platform",
+    [
+        pytest.param(class_data("x", namespace="team"), id="composite-class"),
+        pytest.param(
+            {**class_data("x", namespace="team"), "kind": "ResourceClass"}
+            | {"spec": {"claim": {"apiVersion": "a.b/v1", "kind": "C"}, "resource": {"base": GROUP}}},
+            id="resource-class",
+        ),
+        pytest.param(
+            {
+                "apiVersion": API,
+                "kind": "Composition",
+                "metadata": {"name": "x", "namespace": "team"},
+                "spec": {"from": {"apiVersion": "a.b/v1", "kind": "C"}, "to": [{"base": GROUP}]},
+            },
+            id="composition",
+        ),
+    ],
+)
+def test_a_class_in_a_namespace_is_refused(tmp_path: Path, platform: Data) -> None:
+    assert "has no namespace" in refused(CatalogError, tmp_path, [platform], [])
+
+
+def test_a_given_secret_and_a_claims_do_not_share_a_place(tmp_path: Path) -> None:
+    claim = database("a", "x")
+    claim["spec"]["writeConnectionSecretToRef"] = {"name": "sql"}
+    namespace = claim["metadata"].get("namespace", "default")
+    secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "sql", "namespace": namespace}}
+    text = refused(ComposeError, tmp_path, [class_data("x")], [claim], resources=[secret])
+    assert "would both write Secret" in text
+
+
+def test_a_released_claim_keeps_its_record_until_it_is_forgotten(tmp_path: Path) -> None:
+    kept = class_data("x", {"base": {**GROUP, "spec": {"reclaimPolicy": "Retain"}}})
+    found = project(tmp_path, [kept], [database("a", "x")])
+    first = actions.bind(found, "dev")
+    assert [r.change for r in first.rows] == ["bound"]
+    before = found.records("dev")[0]
+    (tmp_path / "stacks" / "dev" / "claims" / "claims.yaml").write_text("")
+    assert [r.change for r in actions.bind(found, "dev").rows] == ["released"]
+    [left] = found.plan("dev").released
+    assert left.identity.uid == before.uid
+    assert [r["kind"] for r in left.resources] == ["ResourceGroup"]
+    assert [r.change for r in actions.bind(found, "dev", forget=[str(before.claim)]).rows] == ["removed"]
+    assert found.records("dev") == []

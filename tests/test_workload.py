@@ -375,6 +375,85 @@ def test_a_composite_is_a_target_through_its_one_cluster() -> None:
     assert cluster.identity.startswith("GKECluster.compute.gcp.crossplane.io/team-mine-")
 
 
+def aggregate_class() -> list[Data]:
+    """A cluster and a node pool, made for one claim together."""
+    labels = {"aggregate-to": "several"}
+    pool = {
+        "apiVersion": GKE,
+        "kind": "GKENodePoolClass",
+        "metadata": {"name": "pool", "labels": labels},
+        "specTemplate": {"forProvider": {}},
+    }
+    aggregate = {
+        "apiVersion": "aggregation.crossplane.io/v1alpha1",
+        "kind": "AggregateResourceClass",
+        "metadata": {"name": "several"},
+        "aggregationRule": {"classSelector": {"matchLabels": labels}},
+        "specTemplate": {"writeConnectionSecretsToNamespace": "crossplane-system"},
+    }
+    return [changed(development_class(), "metadata.labels", labels), pool, aggregate]
+
+
+def test_an_aggregate_is_a_target_through_its_one_cluster() -> None:
+    api, platform = "aggregation.crossplane.io/v1alpha1", aggregate_class()
+    reference = {"apiVersion": api, "kind": "AggregateResourceClass", "name": "several"}
+    asking = {**cluster_claim("team", "mine"), "spec": {"classRef": reference}}
+    [draft] = Stack([asking], [], platform).expansion.drafts
+    assert len(draft.children) == 2
+    through = target("team", "dev", draft.identity.composite_name, kind="AggregateResource", api=api)
+    cluster = reach([asking, through], [], platform)
+    assert cluster.identity.startswith("GKECluster.compute.gcp.crossplane.io/team-mine-")
+    assert cluster.secret == ("crossplane-system", cluster.key.name)
+
+
+def cluster_kind(*, published: bool = False) -> list[Data]:
+    """A defined kind that is made of one cluster, and its publication where teams may require it."""
+    api = "apiextensions.crossplane.io/v1alpha1"
+    names = {"kind": "Cluster", "listKind": "ClusterList", "plural": "clusters", "singular": "cluster"}
+    validation = {"openAPIV3Schema": {"type": "object", "properties": {}}}
+    template = {"group": "acme.example.org", "version": "v1alpha1", "names": names, "validation": validation}
+    metadata = {"name": "clusters.acme.example.org"}
+    default = {"apiVersion": api, "kind": "Composition", "name": "on-gke"}
+    spec = {"writeConnectionSecretToRef": {"namespace": "crossplane-system"}}
+    made = {
+        "from": {"apiVersion": "acme.example.org/v1alpha1", "kind": "Cluster"},
+        "to": [{"base": {"apiVersion": GKE, "kind": "GKECluster", "spec": spec}}],
+    }
+    publication = {"infrastructureDefinitionReference": metadata}
+    return [
+        {
+            "apiVersion": api,
+            "kind": "InfrastructureDefinition",
+            "metadata": metadata,
+            "spec": {"crdSpecTemplate": template, "defaultComposition": default},
+        },
+        {"apiVersion": api, "kind": "Composition", "metadata": {"name": "on-gke"}, "spec": made},
+        *(
+            [{"apiVersion": api, "kind": "InfrastructurePublication", "metadata": metadata, "spec": publication}]
+            * published
+        ),
+    ]
+
+
+def test_an_instance_of_a_defined_kind_is_a_target_through_its_one_cluster() -> None:
+    api = "acme.example.org/v1alpha1"
+    instance = {"apiVersion": api, "kind": "Cluster", "metadata": {"name": "shared"}, "spec": {}}
+    through = target("team", "dev", "shared", kind="Cluster", api=api)
+    cluster = reach([instance], [through], cluster_kind())
+    assert cluster.identity.startswith("GKECluster.compute.gcp.crossplane.io/shared-")
+    assert "let the platform publish it" in refused(BindingError, [instance, through], [], cluster_kind()).fix
+
+
+def test_a_required_cluster_is_a_target_of_its_own_namespace() -> None:
+    api, platform = "acme.example.org/v1alpha1", cluster_kind(published=True)
+    place = {"namespace": "team", "name": "mine"}
+    required = {"apiVersion": api, "kind": "ClusterRequirement", "metadata": place, "spec": {}}
+    through = target("team", "dev", "mine", kind="ClusterRequirement", api=api)
+    assert reach([required, through], [], platform).claim.namespace == "team"
+    elsewhere = changed(required, "metadata.namespace", "other")
+    assert "none in this stack" in refused(BindingError, [elsewhere, through], [], platform).fix
+
+
 def test_one_cluster_has_one_identity_whoever_points_to_it() -> None:
     platform = [composite_class("only")]
     through = composite_target(platform)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from claimsmith import binding, bindings_file, workload
+from claimsmith import binding, bindings_file, released, workload
 from claimsmith import generate as generator
 from claimsmith import render as renderer
 from claimsmith.errors import BindingError, GenerateError, LoadError, Problem, nearest
@@ -47,7 +47,13 @@ class BindResult:
 
 
 def bind(
-    project: Project, stack: str, *, rebind: Sequence[str] = (), repick: Sequence[str] = (), check: bool = False
+    project: Project,
+    stack: str,
+    *,
+    rebind: Sequence[str] = (),
+    repick: Sequence[str] = (),
+    forget: Sequence[str] = (),
+    check: bool = False,
 ) -> BindResult:
     """Bind a stack's claims and record it, with what their selectors pick.
 
@@ -64,6 +70,9 @@ def bind(
     records = binding.to_records(found.bindings(), before, picks)
     records = sorted([*records, *workload.to_records(scheduled.placements, before)], key=lambda r: r.claim)
     known = {r.claim: r for r in before}
+    present = {r.claim for r in records}
+    left = [r for r in before if r.claim not in present and str(r.claim) not in forget]
+    records = sorted([*records, *released.keep(catalog, left)], key=lambda r: r.claim)
     rows = [BindRow(r.claim, r.klass, r.reason, _change(known.get(r.claim), r)) for r in records]
     gone = [BindRow(c, r.klass, r.reason, "removed") for c, r in known.items() if c not in {x.claim for x in records}]
     path = project.bindings_path(stack)
@@ -161,10 +170,14 @@ def status(project: Project, stack: str) -> list[ClaimStatus]:
 
 
 def _change(old: binding.Record | None, new: binding.Record) -> str:
+    if new.released:
+        return "none" if old and old.released else "released"
     if old is None:
         return "bound"
     if old.klass != new.klass:
         return f"moved from {old.klass.name}"
+    if old.released:
+        return "taken up again"
     if old.digest != new.digest:
         return "class changed"
     return "none" if old.picks == new.picks else "picks changed"

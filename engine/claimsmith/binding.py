@@ -51,6 +51,8 @@ class Record:
     digest: str
     previous: ClassKey | None = None
     where: Source | None = None
+    released: bool = False
+    """Whether the claim is gone while what was made for it stays."""
     picks: Mapping[str, str] = field(default_factory=dict)
     """What selectors picked among all resources of the stack: `<template> <path of the reference>`, and the address."""
 
@@ -187,7 +189,7 @@ def changed_and_gone(catalog: Catalog, gone: Iterable[Record]) -> list[Problem]:
     problems = []
     for record in gone:
         klass = catalog.classes.get((record.klass, record.claim.group_kind))
-        if klass and klass.digest() != record.digest:
+        if klass and klass.digest() != record.digest and not record.released:
             what = f"{record.claim} was removed, and {record.klass} changed with it"
             fix = "deploy the changed class first (rebind the claim), then remove the claim"
             problems.append(Problem(what, record.where, "class", fix))

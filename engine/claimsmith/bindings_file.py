@@ -28,6 +28,7 @@ class _Binding(Model):
     reason: str
     digest: str = Field(pattern="^sha256:[0-9a-f]{64}$")
     previous_class: str | None = Field(None, pattern=r"^[^/]+/[^/]+$")
+    released: bool = False
     picks: dict[str, str] | None = None
     """None where all of its lines were dropped."""
 
@@ -60,8 +61,8 @@ def read(text: str, *, file: str) -> list[Record]:
         if claim in records:
             problems.add(Problem(f"{claim} is bound twice", where, f"bindings[{index}]", "keep one of the two"))
         previous = ClassKey.parse(b.previous_class) if b.previous_class else None
-        klass = ClassKey.parse(b.class_)
-        records[claim] = Record(claim, b.uid, klass, b.reason, b.digest, previous, where, b.picks or {})
+        klass, picks = ClassKey.parse(b.class_), b.picks or {}
+        records[claim] = Record(claim, b.uid, klass, b.reason, b.digest, previous, where, b.released, picks)
     problems.raise_as(BindingError)
     return list(records.values())
 
@@ -75,5 +76,9 @@ def write(records: Sequence[Record], *, stack: str) -> str:
 def _rows(records: Iterable[Record]) -> Iterable[dict[str, Any]]:
     for r in records:
         row = {"claim": str(r.claim), "uid": r.uid, "class": str(r.klass), "reason": r.reason, "digest": r.digest}
-        previous = {"previousClass": str(r.previous)} if r.previous else {}
-        yield row | previous | ({"picks": dict(r.picks)} if r.picks else {})
+        more: dict[str, Any] = {"previousClass": str(r.previous)} if r.previous else {}
+        if r.released:
+            more["released"] = True
+        if r.picks:
+            more["picks"] = dict(r.picks)
+        yield {**row, **more}

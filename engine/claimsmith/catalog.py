@@ -31,6 +31,8 @@ DEFINITIONS = frozenset(
     GroupKind("apiextensions.crossplane.io", k) for k in ("ApplicationDefinition", "InfrastructureDefinition")
 )
 PUBLICATION = GroupKind("apiextensions.crossplane.io", "InfrastructurePublication")
+STACKS = "claimsmith.io/stacks"
+"""The annotation by which a class says which environments it is for; all, where it says nothing."""
 COMPOSITE_RESOURCE = GroupKind("core.crossplane.io", "CompositeResource")
 AGGREGATE_RESOURCE = GroupKind("aggregation.crossplane.io", "AggregateResource")
 SECRET_NAMESPACE = "crossplane-system"
@@ -132,6 +134,17 @@ def read_catalog(
     problems.raise_as(CatalogError)
     crds, said = tuple(sorted_out["crd"]), tuple(warnings)
     return Catalog(classes, requests, definitions, given, crds, said, table, frozenset(known), workloads, today)
+
+
+def offered(catalog: Catalog, stack: str) -> Catalog:
+    """The catalog as one stack sees it: a class may say which stacks it is for."""
+    classes = {k: c for k, c in catalog.classes.items() if stack in _stacks(c, stack)}
+    return replace(catalog, classes=classes)
+
+
+def _stacks(klass: Class, stack: str) -> list[str]:
+    named = [name.strip() for name in klass.annotations.get(STACKS, "").split(",") if name.strip()]
+    return named or [stack]
 
 
 def kind_of(document: Document) -> GroupKind:

@@ -20,6 +20,7 @@ from claimsmith.expand import Child, Draft, Expansion
 from claimsmith.models.klass import Parent, Template
 from claimsmith.models.objects import ClassKey, GroupKind, ObjectKey
 from claimsmith.reference import Selection, Table, Target
+from claimsmith.released import Released
 from claimsmith.scope import Scopes
 from claimsmith.targets import Published
 from claimsmith.values import Ref, walk
@@ -94,6 +95,8 @@ class Plan:
     workloads: tuple[PlannedWorkload, ...] = ()
     """What is deployed to other clusters, after what it needs."""
     targets: tuple[Published, ...] = ()
+    released: tuple[Released, ...] = ()
+    """Composites whose claims are gone, and whose resources are not."""
 
     @property
     def picks(self) -> dict[tuple[str, str], str]:

@@ -17,9 +17,9 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from claimsmith import binding, bindings_file, crd_set, crds, workload
+from claimsmith import binding, bindings_file, crd_set, crds, released, workload
 from claimsmith.binding import Record
-from claimsmith.catalog import Catalog, read_catalog
+from claimsmith.catalog import Catalog, offered, read_catalog
 from claimsmith.documents import Document, read_documents
 from claimsmith.errors import BindingError, LoadError, Problem, Source, nearest
 from claimsmith.expand import Expansion, expand
@@ -85,7 +85,8 @@ class Project:
         claims = load([self.root / "stacks" / stack / "claims"], root=self.root) if stack else []
         folder = self.root / "stacks" / stack / "resources" if stack else None
         given = load([folder], root=self.root) if folder and folder.is_dir() else []
-        return read_catalog(platform, claims, bindable=self.bindable(), managed=self._managed(), resources=given)
+        catalog = read_catalog(platform, claims, bindable=self.bindable(), managed=self._managed(), resources=given)
+        return offered(catalog, stack) if stack else catalog
 
     @cached_property
     def _table(self) -> Table:
@@ -150,7 +151,9 @@ class Project:
         missing = [*binding.unrecorded(found.bindings(), stack), *workload.unrecorded(scheduled.placements, stack)]
         if missing and not unrecorded_ok:
             raise BindingError(*missing)
-        return self.planned(stack, catalog, found, scheduled, warnings=[*catalog.warnings, *missing])
+        plan = self.planned(stack, catalog, found, scheduled, warnings=[*catalog.warnings, *missing])
+        left = released.released(catalog, self.records(stack), project=self.name, stack=stack)
+        return replace(plan, released=tuple(left))
 
     def planned(
         self, stack: str, catalog: Catalog, found: Expansion, scheduled: Schedule, *, warnings: Sequence[Problem] = ()

@@ -109,6 +109,16 @@ def _composite(
     return {**kind, "metadata": metadata, "spec": spec, "status": status}
 
 
+def released_record(identity: Identity, resources: Sequence[Reference]) -> dict[str, Any]:
+    """The composite of a claim that is gone: what it is made of is still there, and nobody holds it."""
+    kind = AGGREGATE if identity.parent is Parent.aggregate else COMPOSITE
+    document = _composite(identity, kind, resources, ())
+    document["spec"].pop("claimRef")
+    word = "aggregatedResources" if kind is AGGREGATE else "resources"
+    bound = [{**reference, "bindingPhase": "Bound"} for reference in resources]
+    return document | {"status": {word: bound, "bindingPhase": "Released"}}
+
+
 def _instance(identity: Identity, claim: Mapping[str, Any], made: Sequence[Reference]) -> dict[str, Any]:
     word = "application" if identity.namespaced else "infrastructure"
     injected = {**(claim["spec"].get(word) or {}), "compositionRef": {"name": identity.class_ref["name"]}}

@@ -1,4 +1,4 @@
-"""Issue by issue, what one claim promises, on the real engine and the live API server."""
+"""What one claim promises, on the real engine and the live API server."""
 
 from __future__ import annotations
 
@@ -312,3 +312,45 @@ def test_status_shows_claims_and_keys_but_no_values(deployed: tuple[Rig, str]) -
     assert set(shown["connectionSecret"]["keys"]) == KEYS
     table = rig.ok(rig.claimsmith("status", "dev")).out
     assert all(word in table for word in ("private-mysql-server", "Bound", "endpoint, password, port, username"))
+
+
+def test_a_composite_is_released_and_taken_up_again(rig: Rig) -> None:
+    composites = ("core.crossplane.io", "v1alpha1", "CompositeResource")
+    namespace = rig.name
+    rig.namespace(namespace)
+    rig.write("components/mysql/class.yaml", with_reclaim_policy(private_mysql(), "Retain"))
+    rig.write("stacks/dev/claims/sql.yaml", claim(namespace))
+    rig.prepare("dev")
+    settings = {"claimsmith:kubeconfig": str(rig.kubeconfig), "claimsmith:records": "true"}
+    rig.write("stacks/Pulumi.dev.yaml", {"config": settings})
+    rig.ok(rig.up("dev"))
+    before = rig.one(composites, claim="sql", namespace=namespace)
+    assert before["status"]["bindingPhase"] == "Bound"
+
+    rig.remove("stacks/dev/claims/sql.yaml")
+    assert "released" in rig.ok(rig.claimsmith("bind", "dev")).out
+    rig.ok(rig.up("dev"))
+    left = rig.one(composites, claim="sql", namespace=namespace)
+    assert (left["metadata"]["uid"], left["status"]["bindingPhase"]) == (before["metadata"]["uid"], "Released")
+    assert "claimRef" not in left["spec"]
+    rig.ok(rig.up("dev", "--expect-no-changes"))
+
+    rig.write("stacks/dev/claims/sql.yaml", claim(namespace))
+    assert "taken up again" in rig.ok(rig.claimsmith("bind", "dev")).out
+    rig.ok(rig.up("dev"))
+    again = rig.one(composites, claim="sql", namespace=namespace)
+    assert (again["metadata"]["uid"], again["status"]["bindingPhase"]) == (before["metadata"]["uid"], "Bound")
+
+
+def test_a_wiped_or_other_cluster_is_noticed(deployed: tuple[Rig, str]) -> None:
+    rig, namespace = deployed
+    before = kept(rig, namespace)
+    path = rig.root / ".claimsmith" / "clusters.json"
+    known = json.loads(path.read_text())
+    path.write_text(json.dumps({"dev": "the-one-before"}))
+    for ran in (rig.pulumi("preview", "--stack", "dev"), rig.up("dev")):
+        assert ran.code != 0
+        assert "was deployed to the cluster the-one-before" in ran.text
+    assert kept(rig, namespace) == before
+    path.write_text(json.dumps(known))
+    rig.ok(rig.up("dev", "--expect-no-changes"))

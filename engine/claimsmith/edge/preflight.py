@@ -5,12 +5,36 @@ The engine's create merges into an object of the same name, and its delete delet
 
 from __future__ import annotations
 
+import json
 from concurrent.futures import ThreadPoolExecutor
 
 from claimsmith.cluster import Cluster, owner_of
 from claimsmith.compose.identity import ADOPT
 from claimsmith.errors import ConnectionError_, DeployError, Problem
 from claimsmith.plan import GivenResource, Plan, PlannedClaim
+from claimsmith.project import Project, write_atomically
+
+CLUSTERS = "clusters.json"
+"""Which cluster each stack was deployed to from here, by its identity."""
+
+
+def refuse_another_cluster(project: Project, stack: str, identity: str, *, keep: bool) -> None:
+    """Refuse to deploy a stack to another cluster than before: its state speaks of that one.
+
+    What was there would seem to be here, or would be made here and deleted there. `keep` records the cluster.
+    """
+    path = project.private / CLUSTERS
+    known: dict[str, str] = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    before = known.get(stack, identity)
+    if before != identity:
+        what = (
+            f"the stack {stack!r} was deployed to the cluster {before}, and this is {identity}: wiped, or another one"
+        )
+        shown = path.relative_to(project.root).as_posix()
+        fix = f"point its kubeconfig back; or end the old state (pulumi stack rm {stack} --force) and remove it from {shown}"
+        raise DeployError(Problem(what, fix=fix))
+    if keep and stack not in known:
+        write_atomically(path, json.dumps({**known, stack: identity}, indent=2) + "\n")
 
 
 def refuse_foreign_secrets(plan: Plan, cluster: Cluster) -> None:

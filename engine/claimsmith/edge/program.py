@@ -16,6 +16,7 @@ from claimsmith.edge import preflight
 from claimsmith.edge.component import Composite
 from claimsmith.edge.deployment import Deployment, kubernetes_provider
 from claimsmith.edge.foreign import credentials_of, refuse_foreign_objects
+from claimsmith.edge.released import ReleasedComposite
 from claimsmith.edge.static import refuse_held, static_component
 from claimsmith.edge.workloads import application_data, component_of, deploy_workloads
 from claimsmith.errors import DeployError, EngineError, GenerateError, Problem
@@ -39,6 +40,8 @@ def run(start: Path | None = None) -> None:
             for c in plan.walk()
         }
         cluster = Cluster(*_kubeconfig(project, settings))
+        identity = cluster.identity()
+        preflight.refuse_another_cluster(project, stack, identity, keep=not pulumi.runtime.is_dry_run())
         preflight.refuse_foreign_secrets(plan, cluster)
         preflight.refuse_foreign_given(plan, cluster)
         refuse_held(plan, cluster)
@@ -47,7 +50,7 @@ def run(start: Path | None = None) -> None:
             plan,
             components,
             cluster,
-            identifier=settings.get("cluster") or cluster.identity(),
+            identifier=settings.get("cluster") or identity,
             table=project.table(),
             records=bool(settings.get_bool("records")),
         )
@@ -95,6 +98,8 @@ def deploy(
         made[c.address] = components[c.address](c.component_name, claim_data(c.binding))
         deployment.made(c.address, made[c.address])
     workloads = {address: w.summary() for address, w in deploy_workloads(deployment, plan).items()}
+    for left in plan.released if records else ():
+        ReleasedComposite(left, deployment)
     summary = {address: _summary(plan_of, made[address]) for address, plan_of in _by_address(plan).items()}
     pulumi.export("claims", summary)
     if workloads:
