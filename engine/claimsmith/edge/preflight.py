@@ -27,11 +27,10 @@ def refuse_another_cluster(project: Project, stack: str, identity: str, *, keep:
     known: dict[str, str] = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
     before = known.get(stack, identity)
     if before != identity:
-        what = (
-            f"the stack {stack!r} was deployed to the cluster {before}, and this is {identity}: wiped, or another one"
-        )
+        what = f"the stack {stack!r} was deployed to the cluster {before}, but this is {identity}: wiped, or another"
         shown = path.relative_to(project.root).as_posix()
-        fix = f"point its kubeconfig back; or end the old state (pulumi stack rm {stack} --force) and remove it from {shown}"
+        end = f"end the old state (pulumi stack rm {stack} --force) and take the stack out of {shown}"
+        fix = f"point its kubeconfig back; or {end}"
         raise DeployError(Problem(what, fix=fix))
     if keep and stack not in known:
         write_atomically(path, json.dumps({**known, stack: identity}, indent=2) + "\n")
