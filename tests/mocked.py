@@ -87,6 +87,7 @@ def registered(
         targets=targets,
         composites=composites,
         table=samples.table(),
+        picks=plan.picks,
     )
     Deployment.begin(deployment)
     try:

@@ -73,6 +73,25 @@ def catalog_of(classes: list[dict[str, Any]], claims: list[dict[str, Any]] | Non
     return read_catalog(documents_of(*classes), documents_of(*(claims or []), file="claims.yaml"))
 
 
+COMPUTE = "compute.gcp.crossplane.io/v1beta1"
+NETWORK = {"apiVersion": COMPUTE, "kind": "Network", "metadata": {"labels": {"shared": "yes"}}}
+SUBNETWORK = {
+    "apiVersion": COMPUTE,
+    "kind": "Subnetwork",
+    "spec": {"forProvider": {"networkSelector": {"matchLabels": {"shared": "yes"}}}},
+}
+SHARED = [class_data("net", {"base": NETWORK}), class_data("sub", {"base": SUBNETWORK})]
+"""Classes of which one selects what the other makes, for whatever claim."""
+
+
+def sharing(*networks: str) -> list[dict[str, Any]]:
+    """A claim `sub`, whose subnetwork is to be in one of these networks, and a claim for each network."""
+    return [
+        claim_data("sub", classRef=class_ref("sub")),
+        *(claim_data(name, classRef=class_ref("net")) for name in networks),
+    ]
+
+
 def one_class(data: dict[str, Any]) -> Class:
     [found] = catalog_of([data]).classes.values()
     return found
@@ -89,9 +108,14 @@ def table(*more: Document) -> Table:
     return read_table([*read_documents(text, file="references.yaml"), *more])
 
 
-def planned(classes: list[dict[str, Any]], claims: list[dict[str, Any]], **options: Any) -> Plan:
-    """The plan of classes and claims that were never bound before."""
-    found = expanded(catalog_of(classes, claims))
+def planned(
+    classes: list[dict[str, Any]],
+    claims: list[dict[str, Any]],
+    records: Sequence[binding.Record] = (),
+    **options: Any,
+) -> Plan:
+    """The plan of classes and claims, which were never bound before where no records are given."""
+    found = expanded(catalog_of(classes, claims), records)
     return build_plan(found, **{"project": "shop", "stack": "dev", "table": table(), **options})
 
 

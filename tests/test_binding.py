@@ -284,6 +284,55 @@ def test_records_are_written_in_order_and_read_back() -> None:
     assert bindings_file.write(read, stack="dev") == text
 
 
+PICKS = {"z spec.networkRef": "Database.database.example.org/default/net/network", "a spec.list[0].xRef": "Kind.g/n"}
+
+
+def test_picks_are_written_in_order_and_read_back() -> None:
+    [without] = recorded([weighing("a", "1")])
+    [record] = binding.to_records(bound([weighing("a", "1")])[0], [], {KEY: PICKS})
+    assert "picks" not in bindings_file.write([without], stack="dev")
+    text = bindings_file.write([record], stack="dev")
+    [again] = bindings_file.read(text, file="bindings.yaml")
+    assert replace(again, where=None) == record
+    assert list(again.picks) == sorted(PICKS)
+
+
+def test_a_key_as_long_as_it_likes() -> None:
+    record = replace(recorded([weighing("a", "1")])[0], picks={f"{'t' * 63} spec.{'deep.' * 40}xRef": "Kind.g/n"})
+    [again] = bindings_file.read(bindings_file.write([record], stack="dev"), file="bindings.yaml")
+    assert again.picks == record.picks
+
+
+def test_all_lines_of_picks_dropped() -> None:
+    [record] = bindings_file.read(f"{HEAD}{ROW}  picks:\n", file="bindings.yaml")
+    assert record.picks == {}
+
+
+@pytest.mark.parametrize("rebind", [set(), {KEY}], ids=["kept", "rebound"])
+def test_a_binding_knows_its_recorded_picks(rebind: set[ClaimKey]) -> None:
+    before = [replace(r, picks=PICKS) for r in recorded([weighing("a", "1")])]
+    [again], _ = bound([weighing("a", "1"), weighing("b", "99")], before, rebind)
+    assert again.picks == PICKS
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "words"),
+    [
+        pytest.param({"t r": "x"}, {"t r": "x"}, [], id="as-recorded"),
+        pytest.param({}, {"t r": "x"}, ["t r: the pick of x is not recorded yet"], id="not-recorded"),
+        pytest.param({"t r": "y"}, {"t r": "x"}, ["t r: y was picked, which no longer fits; now it is x"], id="stale"),
+        pytest.param({"t r": "y"}, {}, [], id="no-selector-any-more"),
+    ],
+)
+def test_unrecorded_picks(before: dict[str, str], now: dict[str, str], words: list[str]) -> None:
+    [fresh], _ = bound([weighing("a", "1")])
+    known = replace(fresh, recorded=True, picks=before)
+    problems = binding.unrecorded_picks(known, now, "dev")
+    assert [p.what for p in problems] == [f"{KEY}, {w}" for w in words]
+    assert all(p.fix == "run: claimsmith bind dev" and p.where for p in problems)
+    assert binding.unrecorded_picks(fresh, now, "dev") == [], "the claim itself is told as not bound"
+
+
 @pytest.mark.parametrize("text", ["", "  \n"], ids=["empty", "blank"])
 def test_nothing_recorded(text: str) -> None:
     assert bindings_file.read(text, file="bindings.yaml") == []
@@ -297,6 +346,7 @@ ROW = f"- claim: {KEY}\n  uid: u\n  class: K.g/a\n  reason: r\n  digest: sha256:
     ("text", "line"),
     [
         pytest.param(HEAD + ROW + ROW, 9, id="bound-twice"),
+        pytest.param(HEAD + ROW + "  picks: {t r: 1}\n", 9, id="pick-of-a-number"),
         pytest.param(HEAD + ROW[:-20] + "\n", 8, id="digest-cut-short"),
         pytest.param(HEAD + ROW.replace("sha256", "md5"), 8, id="other-digest"),
         pytest.param(HEAD + ROW.replace("K.g/a", "a"), 6, id="class-without-kind"),

@@ -14,12 +14,13 @@ import pulumi
 import pytest
 from pulumi.runtime import rpc
 
-from claimsmith import actions, generate, render
+from claimsmith import actions, binding, generate, render
 from claimsmith.compose.identity import OWNER
 from claimsmith.expand import claim_data
 from claimsmith.models.klass import Class
 from claimsmith.plan import Plan, PlannedClaim
 from claimsmith.project import Project
+from tests import samples
 from tests.conftest import ROOT
 from tests.golden_cases import GOOD
 from tests.mocked import Registered, registered
@@ -98,6 +99,36 @@ def resources_of(claim: PlannedClaim, found: list[Registered]) -> dict[str, Regi
 
 @pytest.mark.parametrize("example", EXAMPLES)
 def test_the_component_registers_what_render_says(example: Example) -> None:
+    assert by_name([r.inputs for r in made(example)]) == rendered(example.plan)
+
+
+def test_the_component_follows_the_recorded_pick() -> None:
+    """Whichever network is recorded, the component refers to that one, as the plan does."""
+    catalog = samples.catalog_of(samples.SHARED, samples.sharing("a", "b", "c"))
+    sources = dict.fromkeys(
+        ("net", "sub"), generate.generate(list(catalog.classes.values()), samples.table(), source="")
+    )
+    bindings = samples.expanded(catalog).bindings()
+    [sub] = [b.claim.key for b in bindings if b.claim.key.name == "sub"]
+    picked = set()
+    for name in ("a", "b", "c"):
+        wanted = f"Database.database.example.org/default/{name}/network"
+        records = binding.to_records(bindings, [], {sub: {"subnetwork spec.forProvider.networkRef": wanted}})
+        example = Example(samples.planned(samples.SHARED, samples.sharing("a", "b", "c"), records), sources)
+        found = made(example)
+        assert by_name([r.inputs for r in found]) == rendered(example.plan)
+        [subnetwork] = [r.inputs for r in found if r.inputs["kind"] == "Subnetwork"]
+        picked.add(subnetwork["spec"]["forProvider"]["networkRef"]["name"].rpartition("-")[0])
+    assert picked == {"default-a", "default-b", "default-c"}
+
+
+def test_a_component_without_a_plan_picks_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    catalog = samples.catalog_of(samples.SHARED, samples.sharing("a", "b", "c"))
+    source = generate.generate(list(catalog.classes.values()), samples.table(), source="")
+    example = Example(
+        samples.planned(samples.SHARED, samples.sharing("a", "b", "c")), dict.fromkeys(("net", "sub"), source)
+    )
+    monkeypatch.setattr(Plan, "picks", {})
     assert by_name([r.inputs for r in made(example)]) == rendered(example.plan)
 
 

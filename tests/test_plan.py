@@ -7,10 +7,14 @@ import pytest
 from claimsmith import binding
 from claimsmith.compose.identity import OWNER
 from claimsmith.errors import EngineError
-from claimsmith.plan import Plan, build_plan, secret_document
+from claimsmith.models.objects import ClaimKey
+from claimsmith.plan import Plan, PlannedClaim, build_plan, secret_document
 from claimsmith.values import Ref, refs
 from tests.samples import (
     BUCKET,
+    NETWORK,
+    SHARED,
+    SUBNETWORK,
     catalog_of,
     claim_data,
     class_data,
@@ -19,6 +23,7 @@ from tests.samples import (
     expanded,
     patch,
     planned,
+    sharing,
     table,
 )
 
@@ -115,6 +120,84 @@ def test_claims_come_after_the_claims_they_refer_to() -> None:
     classes = [class_data("net", {"base": network}), class_data("sub", {"base": subnet})]
     claims = [claim_data("a", classRef=class_ref("sub")), claim_data("z", classRef=class_ref("net"))]
     assert [c.binding.claim.key.name for c in planned(classes, claims).claims] == ["z", "a"]
+
+
+# Picks
+
+SUB = ClaimKey.parse("Database.database.example.org/default/sub")
+REF = "subnetwork spec.forProvider.networkRef"
+
+
+def network(claim: str) -> str:
+    """The address of the network of a claim."""
+    return f"Database.database.example.org/default/{claim}/network"
+
+
+def shared(*networks: str, recorded: str | None = None) -> PlannedClaim:
+    """The claim `sub` beside these networks, bound before with this pick; `None` for never bound."""
+    records: list[binding.Record] = []
+    if recorded is not None:
+        first = planned(SHARED, sharing(*networks))
+        wanted = {REF: network(recorded)} if recorded else {}
+        records = binding.to_records([c.binding for c in first.claims], [], {SUB: wanted})
+    made = planned(SHARED, sharing(*networks), records)
+    [found] = [c for c in made.claims if c.binding.claim.key == SUB]
+    [subnetwork] = found.children
+    # The plan's picks are those of its documents.
+    assert made.picks == {(subnetwork.address, "spec.forProvider.networkRef"): next(refs(subnetwork.document)).resource}
+    assert found.picks == {REF: next(refs(subnetwork.document)).resource}
+    warned = [p for p in made.warnings if "run: claimsmith bind dev" in p.fix]
+    assert bool(warned) == (recorded is not None and found.picks[REF] != found.binding.picks.get(REF))
+    return found
+
+
+def test_the_stable_choice_of_a_network() -> None:
+    assert shared("a", "b", "c").picks == {REF: network("b")}
+    assert shared("a", "c").picks == {REF: network("a")}
+
+
+@pytest.mark.parametrize(
+    ("networks", "recorded", "want"),
+    [
+        pytest.param("b a", "a", "a", id="kept-though-another-is-preferred"),
+        pytest.param("a", "a", "a", id="the-only-one"),
+        pytest.param("b a", "", "b", id="dropped"),
+        pytest.param("b", "a", "b", id="gone"),
+        pytest.param("b a", "sub", "b", id="no-such-resource"),
+    ],
+)
+def test_a_recorded_pick_holds_as_long_as_it_fits(networks: str, recorded: str, want: str) -> None:
+    assert shared(*networks.split(), recorded=recorded).picks == {REF: network(want)}
+
+
+def test_a_pick_that_no_longer_matches_is_told_and_made_anew() -> None:
+    odd = {**NETWORK, "metadata": {"labels": {"shared": "no"}}}
+    classes = [*SHARED, class_data("odd", {"base": odd})]
+    claims = [*sharing("b"), claim_data("a", classRef=class_ref("odd"))]
+    first = planned(classes, claims)
+    records = binding.to_records([c.binding for c in first.claims], [], {SUB: {REF: network("a")}})
+    made = planned(classes, claims, records)
+    assert set(made.picks.values()) == {network("b")}
+    [problem] = made.warnings
+    assert network("a") in problem.what
+    assert network("b") in problem.what
+    assert problem.fix == "run: claimsmith bind dev"
+    assert problem.where.file == "claims.yaml"
+
+
+def test_a_renamed_template_keeps_its_pick() -> None:
+    renamed = {"base": SUBNETWORK, "name": "subnet", "previousName": "subnetwork"}
+    claims = sharing("b", "a")
+    first = planned(SHARED, claims)
+    records = binding.to_records([c.binding for c in first.claims], [], {SUB: {REF: network("a")}})
+    found = expanded(catalog_of([SHARED[0], class_data("sub", renamed)], claims), records, rebind=[SUB])
+    made = build_plan(found, project="shop", stack="dev", table=table())
+    assert [c.picks for c in made.claims if c.picks] == [{"subnet spec.forProvider.networkRef": network("a")}]
+
+
+def test_picks_among_siblings_are_not_recorded() -> None:
+    groups = [{"base": GROUP, "name": f"g{i}"} for i in range(4)]
+    assert plan({"base": SERVER}, *groups).picks == {}
 
 
 def test_the_order_of_files_does_not_change_what_is_made() -> None:

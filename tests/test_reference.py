@@ -111,9 +111,9 @@ def target(address: str, parent: str = "one", kind: GroupKind = NETWORK, **label
     return Target(address, kind, labels, parent, template=address.rpartition("/")[2])
 
 
-def picked(*candidates: Target, same_parent: bool = True, **labels: str) -> str:
+def picked(*candidates: Target, same_parent: bool = True, recorded: str = "", **labels: str) -> str:
     selection = Selection(("spec", "networkSelector"), "network", (NETWORK,), same_parent, labels)
-    return reference.pick(selection, own=OWN, candidates=candidates).address
+    return reference.pick(selection, own=OWN, candidates=candidates, recorded=recorded).address
 
 
 @pytest.mark.parametrize(
@@ -135,6 +135,40 @@ def test_pick_among_several_is_stable() -> None:
     assert picked(*candidates) == picked(*reversed(candidates))
     others = [target(f"other/t{i}") for i in range(10)]
     assert picked(*others).rpartition("/")[2] == picked(*candidates).rpartition("/")[2]
+
+
+STABLE, OTHER, THIRD = "z/a", "z/b", "z/c"
+"""What the stable choice prefers for the pool, the first the most."""
+
+
+def test_the_stable_choice_across_claims() -> None:
+    assert picked(target(THIRD), target(OTHER), target(STABLE), same_parent=False) == STABLE
+    assert picked(target(THIRD), target(OTHER), same_parent=False) == OTHER
+
+
+@pytest.mark.parametrize(
+    ("candidates", "recorded", "same_parent", "want"),
+    [
+        pytest.param([target(OTHER, x="y"), target(THIRD, x="y")], THIRD, False, THIRD, id="kept"),
+        pytest.param(
+            [target(STABLE, x="y"), target(OTHER, x="y"), target(THIRD, x="y")],
+            THIRD,
+            False,
+            THIRD,
+            id="another-candidate-appears",
+        ),
+        pytest.param([target(STABLE, x="y"), target(OTHER, x="y")], "", False, STABLE, id="dropped"),
+        pytest.param([target(STABLE, x="y"), target(THIRD, x="y")], OTHER, False, STABLE, id="gone"),
+        pytest.param([target(STABLE, x="y"), target(OTHER, x="z")], OTHER, False, STABLE, id="labels-changed"),
+        pytest.param(
+            [target(STABLE, x="y"), target(OTHER, kind=POOL, x="y")], OTHER, False, STABLE, id="of-another-kind"
+        ),
+        pytest.param([target(STABLE, x="y"), target("claim/pool", x="y")], "claim/pool", False, STABLE, id="itself"),
+        pytest.param([target("one/net", x="y"), target("one/b", x="y")], "one/b", True, "one/net", id="siblings"),
+    ],
+)
+def test_a_recorded_pick(candidates: list[Target], recorded: str, same_parent: bool, want: str) -> None:
+    assert picked(*candidates, same_parent=same_parent, recorded=recorded, x="y") == want
 
 
 def test_pick_of_nothing() -> None:

@@ -471,57 +471,6 @@ def test_a_composite_without_one_cluster_is_refused(members: tuple[str, ...]) ->
     assert "does not stand for one cluster" in problem.what
 
 
-def aggregate_class() -> list[Data]:
-    """A cluster and its network, aggregated."""
-    labels = {"to": "together"}
-    return [
-        {
-            "apiVersion": "aggregation.crossplane.io/v1alpha1",
-            "kind": "AggregateResourceClass",
-            "metadata": {"name": "together"},
-            "aggregationRule": {"classSelector": {"matchLabels": labels}},
-            "specTemplate": {"writeConnectionSecretsToNamespace": "crossplane-system", "reclaimPolicy": "Delete"},
-        },
-        {**development_class(), "metadata": {"name": "a", "labels": labels}},
-        {
-            "apiVersion": "compute.gcp.crossplane.io/v1beta1",
-            "kind": "NetworkClass",
-            "metadata": {"name": "b", "labels": labels},
-            "specTemplate": {"forProvider": {}},
-        },
-    ]
-
-
-def test_an_aggregate_is_a_target_through_its_one_cluster() -> None:
-    platform = aggregate_class()
-    api = "aggregation.crossplane.io/v1alpha1"
-    reference = {"apiVersion": api, "kind": "AggregateResourceClass", "name": "together"}
-    mine = {**cluster_claim("team", "mine"), "spec": {"classRef": reference}}
-    [draft] = Stack([mine], [], platform).expansion.drafts
-    assert sorted(c.template.kind for c in draft.children) == ["GKECluster", "Network"]
-    own = target("team", "dev", draft.identity.composite_name, kind="AggregateResource", api=api)
-    cluster = reach([mine, own], [], platform)
-    [member] = [c for c in draft.children if c.template.kind == "GKECluster"]
-    assert (cluster.key.name, cluster.address) == (member.name, member.address)
-    assert cluster.secret == ("crossplane-system", member.name)
-    assert cluster.claim == draft.binding.claim.key
-
-
-def test_a_defined_kind_is_a_target_through_its_one_cluster() -> None:
-    base = gke_cluster("x")
-    del base["metadata"]
-    del base["spec"]["writeConnectionSecretToRef"]["name"]
-    defined = definition("InfrastructureDefinition")
-    made = composition()
-    made["spec"]["to"] = [{"name": "cluster", "base": base}]
-    fleet = {**BLOG, "metadata": {"name": "fleet"}, "spec": {}}
-    published = target("team", "dev", "fleet", kind="Wordpress", api="apps.example.org/v1alpha1")
-    cluster = reach([fleet], [published], [defined, made])
-    assert cluster.identity.startswith("GKECluster.compute.gcp.crossplane.io/fleet-")
-    assert cluster.address == "Wordpress.apps.example.org/fleet/cluster"
-    assert cluster.secret == ("crossplane-system", cluster.key.name)
-
-
 # What is refused
 
 OTHERS = cluster_claim("other", "mine")

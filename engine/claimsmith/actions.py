@@ -47,16 +47,27 @@ class BindResult:
 
 
 def bind(
-    project: Project, stack: str, *, rebind: Sequence[str] = (), forget: Sequence[str] = (), check: bool = False
+    project: Project,
+    stack: str,
+    *,
+    rebind: Sequence[str] = (),
+    repick: Sequence[str] = (),
+    forget: Sequence[str] = (),
+    check: bool = False,
 ) -> BindResult:
-    """Bind a stack's claims and record it. Claims that cannot be bound are reported; the rest goes on."""
+    """Bind a stack's claims and record it, with what their selectors pick.
+
+    Claims that cannot be bound are reported; the rest goes on. What cannot be planned is refused, and nothing written.
+    """
     project.check_stack(stack)
     before = project.records(stack)
     chosen = frozenset(_claim_key(text, project, stack) for text in rebind)
-    catalog, found = project.expand(stack, rebind=chosen)
+    anew = frozenset(_claim_key(text, project, stack) for text in repick)
+    catalog, found = project.expand(stack, rebind=chosen, repick=anew)
     scheduled = project.schedule(stack, catalog, found, rebind=chosen)
     unbound = found.unbound
-    records = binding.to_records(found.bindings(), before)
+    picks = {c.binding.claim.key: c.picks for c in project.planned(stack, catalog, found, scheduled).walk()}
+    records = binding.to_records(found.bindings(), before, picks)
     records = sorted([*records, *workload.to_records(scheduled.placements, before)], key=lambda r: r.claim)
     known = {r.claim: r for r in before}
     present = {r.claim for r in records}
@@ -167,7 +178,9 @@ def _change(old: binding.Record | None, new: binding.Record) -> str:
         return f"moved from {old.klass.name}"
     if old.released:
         return "taken up again"
-    return "none" if old.digest == new.digest else "class changed"
+    if old.digest != new.digest:
+        return "class changed"
+    return "none" if old.picks == new.picks else "picks changed"
 
 
 def _narrowed(plan: Plan, claim: str | None) -> Plan:

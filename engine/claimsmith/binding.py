@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, TypeVar
 
 from claimsmith.catalog import Catalog
@@ -53,6 +53,8 @@ class Record:
     where: Source | None = None
     released: bool = False
     """Whether the claim is gone while what was made for it stays."""
+    picks: Mapping[str, str] = field(default_factory=dict)
+    """What selectors picked among all resources of the stack: `<template> <path of the reference>`, and the address."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +75,8 @@ class Binding:
     uid: str
     reason: str
     recorded: bool = True
+    picks: Mapping[str, str] = field(default_factory=dict)
+    """The recorded picks: each holds as long as it fits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +120,7 @@ def bind_one(
     A claim that was bound has resources: it must not silently lose its class.
     """
     if record and not anew:
-        return Binding(claim, _held(claim, record, catalog), record.uid, record.reason)
+        return Binding(claim, _held(claim, record, catalog), record.uid, record.reason, picks=record.picks)
     match choose(claim, catalog):
         case Unbound() as none:
             if record:
@@ -124,16 +128,23 @@ def bind_one(
             return none
         case Choice(klass, reason):
             uid = record.uid if record else derive_uid(claim.key, project=project, stack=stack)
-            return Binding(claim, klass, uid, reason, recorded=False)
+            return Binding(claim, klass, uid, reason, recorded=False, picks=record.picks if record else {})
 
 
-def to_records(bindings: Iterable[Binding], before: Iterable[Record]) -> list[Record]:
-    """The records to write for bindings, in the order of the claims' keys; a changed class keeps the one before."""
+def to_records(
+    bindings: Iterable[Binding], before: Iterable[Record], picks: Mapping[ClaimKey, Mapping[str, str]] | None = None
+) -> list[Record]:
+    """The records to write for bindings, in the order of the claims' keys; a changed class keeps the one before.
+
+    `picks` says what the selectors of each claim picked now.
+    """
+    picks = picks or {}
     known = {r.claim: r for r in before}
     records = []
     for b in bindings:
         old = known.get(b.claim.key)
-        new = Record(b.claim.key, b.uid, b.klass.key, b.reason, b.klass.digest())
+        picked = dict(sorted(picks.get(b.claim.key, {}).items()))
+        new = Record(b.claim.key, b.uid, b.klass.key, b.reason, b.klass.digest(), picks=picked)
         if old:
             moved = old.klass != new.klass
             new = replace(new, previous=old.klass if moved else old.previous)
@@ -153,6 +164,21 @@ def unrecorded(bindings: Iterable[Binding], stack: str) -> list[Problem]:
         for b in bindings
         if not b.recorded
     ]
+
+
+def unrecorded_picks(binding: Binding, picks: Mapping[str, str], stack: str) -> list[Problem]:
+    """One problem for each pick of a bound claim that is not in the record, or no longer as recorded."""
+    problems = []
+    for place, address in picks.items() if binding.recorded else ():
+        old = binding.picks.get(place)
+        if old == address:
+            continue
+        what = f"{binding.claim.key}, {place}: the pick of {address} is not recorded yet"
+        if old:
+            what = f"{binding.claim.key}, {place}: {old} was picked, which no longer fits; now it is {address}"
+        fix = f"run: claimsmith bind {stack}"
+        problems.append(Problem(what, binding.claim.document.source_of("kind"), "", fix))
+    return problems
 
 
 def changed_and_gone(catalog: Catalog, gone: Iterable[Record]) -> list[Problem]:

@@ -29,6 +29,8 @@ class _Binding(Model):
     digest: str = Field(pattern="^sha256:[0-9a-f]{64}$")
     previous_class: str | None = Field(None, pattern=r"^[^/]+/[^/]+$")
     released: bool = False
+    picks: dict[str, str] | None = None
+    """None where all of its lines were dropped."""
 
 
 class _File(Model):
@@ -59,7 +61,8 @@ def read(text: str, *, file: str) -> list[Record]:
         if claim in records:
             problems.add(Problem(f"{claim} is bound twice", where, f"bindings[{index}]", "keep one of the two"))
         previous = ClassKey.parse(b.previous_class) if b.previous_class else None
-        records[claim] = Record(claim, b.uid, ClassKey.parse(b.class_), b.reason, b.digest, previous, where, b.released)
+        klass, picks = ClassKey.parse(b.class_), b.picks or {}
+        records[claim] = Record(claim, b.uid, klass, b.reason, b.digest, previous, where, b.released, picks)
     problems.raise_as(BindingError)
     return list(records.values())
 
@@ -76,4 +79,6 @@ def _rows(records: Iterable[Record]) -> Iterable[dict[str, Any]]:
         more: dict[str, Any] = {"previousClass": str(r.previous)} if r.previous else {}
         if r.released:
             more["released"] = True
+        if r.picks:
+            more["picks"] = dict(r.picks)
         yield {**row, **more}

@@ -39,6 +39,8 @@ class Child:
     document: dict[str, Any]
     options: Options
     outcomes: tuple[patches.Outcome, ...] = ()
+    picks: Mapping[str, str] = field(default_factory=dict)
+    """The addresses of what its selectors picked among all resources of the stack, by the reference's path."""
 
     @property
     def name(self) -> str:

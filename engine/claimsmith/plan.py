@@ -11,13 +11,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from claimsmith import connection, fieldpath, reference
-from claimsmith.binding import Binding, Unbound
+from claimsmith.binding import Binding, Unbound, unrecorded_picks
 from claimsmith.compose.identity import OWNER, SECRET_TYPE, Identity
 from claimsmith.compose.options import Options, options_of
 from claimsmith.connection import Connection, SecretPlace
 from claimsmith.errors import Collector, ComposeError, EngineError, Problem, at
 from claimsmith.expand import Child, Draft, Expansion
-from claimsmith.models.klass import Parent
+from claimsmith.models.klass import Parent, Template
 from claimsmith.models.objects import ClassKey, GroupKind, ObjectKey
 from claimsmith.reference import Selection, Table, Target
 from claimsmith.released import Released
@@ -56,6 +56,11 @@ class PlannedClaim:
         """The Secret that the claim asks for."""
         return next((c for c in self.connections if c.name == self.binding.claim.secret_name), None)
 
+    @property
+    def picks(self) -> dict[str, str]:
+        """What its selectors picked among all resources of the stack, as it is recorded."""
+        return {pick_key(c.template.name, path): to for c in self.children for path, to in c.picks.items()}
+
     def walk(self) -> Iterator[PlannedClaim]:
         """This claim and all composites below it, parents first."""
         yield self
@@ -92,6 +97,11 @@ class Plan:
     targets: tuple[Published, ...] = ()
     released: tuple[Released, ...] = ()
     """Composites whose claims are gone, and whose resources are not."""
+
+    @property
+    def picks(self) -> dict[tuple[str, str], str]:
+        """What was picked among all resources of the stack: child and path of the reference, and the address."""
+        return {(c.address, path): to for p in self.walk() for c in p.children for path, to in c.picks.items()}
 
     def walk(self) -> Iterator[PlannedClaim]:
         """Every claim and every composite below one."""
@@ -132,7 +142,8 @@ def build_plan(
     resources = tuple(_claimed(resource, claims_in_order) for resource in given)
     scheduled = schedule or Schedule()
     workloads = plan_workloads(scheduled, made=_secrets_made(claims_in_order, given), scopes=scopes or Scopes({}))
-    said = (*warnings, *(w for d in drafts for w in _contrary(d)), *scheduled.unscheduled)
+    picks = [p for root in claims_in_order for c in root.walk() for p in unrecorded_picks(c.binding, c.picks, stack)]
+    said = (*warnings, *(w for d in drafts for w in _contrary(d)), *scheduled.unscheduled, *picks)
     return Plan(project, stack, claims_in_order, resources, expansion.unbound, said, workloads, scheduled.targets)
 
 
@@ -266,23 +277,39 @@ def _nested_place(inner: PlannedClaim, outer: Draft) -> SecretPlace | None:
     return SecretPlace(template.name, template.kind, made.namespace, made.name, keys)
 
 
+def pick_key(template: str, ref_path: str) -> str:
+    """How the record names a reference."""
+    return f"{template} {ref_path}"
+
+
+def recorded_pick(binding: Binding, template: Template, selection: Selection) -> str:
+    """The address that a selector of a template is recorded to have picked; a renamed template keeps its picks."""
+    path = fieldpath.to_text(selection.ref_path)
+    names = (template.name, template.previous_name)
+    return next((found for n in names if n and (found := binding.picks.get(pick_key(n, path)))), "")
+
+
 def _referenced(child: Child, draft: Draft, targets: Mapping[GroupKind, Sequence[Target]], table: Table) -> Child:
     own = target_of(child, draft.identity)
+    picks: dict[str, str] = {}
 
     def ref_of(selection: Selection) -> dict[str, Ref]:
-        picked = reference.pick(
-            selection, own=own, candidates=[t for kind in selection.targets for t in targets.get(kind, ())]
-        )
+        candidates = [t for kind in selection.targets for t in targets.get(kind, ())]
+        recorded = recorded_pick(draft.binding, child.template, selection)
+        picked = reference.pick(selection, own=own, candidates=candidates, recorded=recorded)
+        if not selection.same_parent:
+            picks[fieldpath.to_text(selection.ref_path)] = picked.address
         return {"name": Ref(picked.address, ("metadata", "name"), known=picked.name)}
 
     try:
-        return replace(child, document=reference.replace_selectors(child.document, table, ref_of))
+        document = reference.replace_selectors(child.document, table, ref_of)
+        return replace(child, document=document, picks=picks)
     except EngineError as error:
-        document = child.template.document or draft.binding.klass.document
+        source = child.template.document or draft.binding.klass.document
         prefix = f"{draft.binding.claim.key}, child {child.template.name!r}: "
         raise type(error)(
             *(
-                replace(p, what=prefix + p.what, where=document.source_of(child.template.place_of(p.path)))
+                replace(p, what=prefix + p.what, where=source.source_of(child.template.place_of(p.path)))
                 for p in error.problems
             )
         ) from error

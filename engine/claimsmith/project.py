@@ -10,6 +10,7 @@ stacks/<stack>/bindings.yaml      which class serves each claim
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib import resources
@@ -119,13 +120,16 @@ class Project:
             return []
         return bindings_file.read(read_text(path, root=self.root), file=path.relative_to(self.root).as_posix())
 
-    def expand(self, stack: str, *, rebind: frozenset[ClaimKey] = frozenset()) -> tuple[Catalog, Expansion]:
+    def expand(
+        self, stack: str, *, rebind: frozenset[ClaimKey] = frozenset(), repick: frozenset[ClaimKey] = frozenset()
+    ) -> tuple[Catalog, Expansion]:
         """Every claim of a stack with its class, recorded or chosen now, and its children."""
         self.check_stack(stack)
         catalog = self.catalog(stack)
+        records = [replace(r, picks={}) if r.claim in repick else r for r in self.records(stack)]
         found = expand(
             catalog,
-            self.records(stack),
+            records,
             project=self.name,
             stack=stack,
             scopes=self.scopes(catalog),
@@ -147,8 +151,15 @@ class Project:
         missing = [*binding.unrecorded(found.bindings(), stack), *workload.unrecorded(scheduled.placements, stack)]
         if missing and not unrecorded_ok:
             raise BindingError(*missing)
-        warnings = [*catalog.warnings, *missing]
-        plan = build_plan(
+        plan = self.planned(stack, catalog, found, scheduled, warnings=[*catalog.warnings, *missing])
+        left = released.released(catalog, self.records(stack), project=self.name, stack=stack)
+        return replace(plan, released=tuple(left))
+
+    def planned(
+        self, stack: str, catalog: Catalog, found: Expansion, scheduled: Schedule, *, warnings: Sequence[Problem] = ()
+    ) -> Plan:
+        """The plan of what a stack's claims and applications were expanded to."""
+        return build_plan(
             found,
             project=self.name,
             stack=stack,
@@ -158,8 +169,6 @@ class Project:
             schedule=scheduled,
             scopes=self.scopes(catalog),
         )
-        left = released.released(catalog, self.records(stack), project=self.name, stack=stack)
-        return replace(plan, released=tuple(left))
 
     def given(self, catalog: Catalog) -> list[GivenResource]:
         """The resources that a stack's files give as they are."""

@@ -101,8 +101,11 @@ def fitting(selection: Selection, *, own: Target, candidates: Iterable[Target]) 
     ]
 
 
-def pick(selection: Selection, *, own: Target, candidates: Iterable[Target]) -> Target:
-    """The one resource that a selection means; among several a stable choice."""
+def pick(selection: Selection, *, own: Target, candidates: Iterable[Target], recorded: str = "") -> Target:
+    """The one resource that a selection means: the recorded one as long as it fits, else a stable choice.
+
+    A choice among siblings depends on the class alone, and is not recorded.
+    """
     found = fitting(selection, own=own, candidates=candidates)
     if not found:
         path = fieldpath.to_text(selection.path)
@@ -110,7 +113,8 @@ def pick(selection: Selection, *, own: Target, candidates: Iterable[Target]) -> 
         raise ReferenceError_(Problem(f"the selector matches no {selection}", path=path, fix=fix))
     if selection.same_parent:
         return min(found, key=lambda t: _stable(own.template, t.template))
-    return min(found, key=lambda t: _stable(own.address, t.address))
+    kept = next((t for t in found if t.address == recorded), None)
+    return kept or min(found, key=lambda t: _stable(own.address, t.address))
 
 
 def replace_selectors(

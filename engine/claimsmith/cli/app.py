@@ -80,6 +80,9 @@ def bind(
     rebind: Annotated[
         list[str] | None, typer.Option(help="A claim to choose a class for anew, as Kind.group/namespace/name.")
     ] = None,
+    repick: Annotated[
+        list[str] | None, typer.Option(help="A claim whose selectors pick anew, as Kind.group/namespace/name.")
+    ] = None,
     forget: Annotated[
         list[str] | None, typer.Option(help="A claim that is gone, whose released composite is no longer to be kept.")
     ] = None,
@@ -92,7 +95,7 @@ def bind(
     """
     from claimsmith import actions
 
-    result = actions.bind(_project(), stack, rebind=rebind or [], forget=forget or [], check=check)
+    result = actions.bind(_project(), stack, rebind=rebind or [], repick=repick or [], forget=forget or [], check=check)
     if output == Format.json:
         console.print_json(result.to_dict())
     else:

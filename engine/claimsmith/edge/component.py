@@ -6,7 +6,7 @@ from typing import Any, Required, TypedDict
 
 import pulumi
 
-from claimsmith import binding, connection, reference
+from claimsmith import binding, connection, fieldpath, reference
 from claimsmith.compose.identity import EXTERNAL_NAME, OWNER, PROTECT, Identity, dress
 from claimsmith.compose.options import Options, has, options_of, with_live_values
 from claimsmith.connection import Connection, SecretPlace
@@ -137,9 +137,7 @@ class Composite(pulumi.ComponentResource):
         own = Target(f"{self._address}/{template}", GroupKind.of(head), {}, self._address, template=template)
 
         def ref_of(selection: Selection) -> dict[str, Any]:
-            candidates = [t for wanted in selection.targets for t in self._deployment.targets(wanted)]
-            picked = reference.pick(selection, own=own, candidates=candidates)
-            return {"name": self._deployment.resource(picked.address).name}
+            return {"name": self._picked(selection, own, fieldpath.to_text(selection.ref_path))}
 
         resolved = reference.replace_selectors(document, self._deployment.table, ref_of)
         fields = {k: v for k, v in resolved.items() if k not in head}
@@ -165,14 +163,23 @@ class Composite(pulumi.ComponentResource):
         self._made.append(inner)
         return inner
 
-    def select(self, template: str, kinds: str, labels: Mapping[str, str]) -> pulumi.Output[str]:
-        """The name of a resource of this stack, whoever made it, of one of these kinds and with these labels."""
+    def select(self, template: str, path: str, kinds: str, labels: Mapping[str, str]) -> pulumi.Output[str]:
+        """The name of a resource of this stack, whoever made it, of one of these kinds and with these labels.
+
+        `path` is where the template refers to it: the plan knows by it what was picked.
+        """
         own = Target(f"{self._address}/{template}", GroupKind("", ""), {}, self._address)
         wanted = tuple(GroupKind.parse(kind) for kind in kinds.split(" or "))
         selection = Selection((), "", wanted, same_parent=False, labels=labels)
-        candidates = [t for kind in wanted for t in self._deployment.targets(kind)]
-        picked = reference.pick(selection, own=own, candidates=candidates)
-        return self._deployment.resource(picked.address).name
+        return self._picked(selection, own, path)
+
+    def _picked(self, selection: Selection, own: Target, path: str) -> pulumi.Output[str]:
+        """The name of what the plan picked, or of what is picked here where a component is used without one."""
+        address = self._deployment.picks.get((own.address, path))
+        if address is None:
+            candidates = [t for kind in selection.targets for t in self._deployment.targets(kind)]
+            address = reference.pick(selection, own=own, candidates=candidates).address
+        return self._deployment.resource(address).name
 
     def publish_connection(self, *sources: "Source") -> None:
         """Unite the children's connection Secrets in those that the claim and its class ask for."""

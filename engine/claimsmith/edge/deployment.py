@@ -40,6 +40,7 @@ class Deployment:
         table: Table | None = None,
         credentials: Mapping[str, Credentials] | None = None,
         members: Mapping[str, Sequence[Member]] | None = None,
+        picks: Mapping[tuple[str, str], str] | None = None,
     ) -> None:
         self.project = project
         self.stack = stack
@@ -54,6 +55,8 @@ class Deployment:
         self.credentials = credentials or {}
         self.members = members or {}
         """What claims bind through composites that are there already, by the claims' addresses."""
+        self.picks = picks or {}
+        """What the plan picked: child and path of the reference, and the address."""
         self.connections: dict[tuple[str, str], pulumi.Output[dict[str, str]] | None] = {}
         """The data of the Secrets that claims of this run have, by namespace and name."""
         self.workloads: list[Any] = []

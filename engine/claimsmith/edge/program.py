@@ -93,6 +93,7 @@ def deploy(
         table=table,
         credentials=credentials_of(plan, cluster),
         members=bound.of,
+        picks=plan.picks,
     )
     Deployment.begin(deployment)
     for resource in sorted(plan.resources, key=_rank):

@@ -17,7 +17,7 @@ from claimsmith.expand import Child, Draft, claim_data
 from claimsmith.explain.facts import Facts
 from claimsmith.explain.words import options_words, transform_words
 from claimsmith.models.klass import Patch, Template
-from claimsmith.plan import PlannedClaim, target_of
+from claimsmith.plan import PlannedClaim, recorded_pick, target_of
 from claimsmith.reference import Selection, Target
 
 
@@ -212,9 +212,12 @@ def reference_story(here: Place, child: Child, selection: Selection) -> Referenc
     """What one selector of a child picked, and why that."""
     own = target_of(child, here.draft.identity)
     found = reference.fitting(selection, own=own, candidates=candidates_for(here, selection))
-    picked = reference.pick(selection, own=own, candidates=found) if found else None
-    why = "nothing fits" if not found else "the only one" if len(found) == 1 else f"a stable choice of {len(found)}"
     template = child.template
+    recorded = recorded_pick(here.draft.binding, template, selection)
+    picked = reference.pick(selection, own=own, candidates=found, recorded=recorded) if found else None
+    kept = picked and picked.address == recorded and not selection.same_parent
+    how = "as recorded, one" if kept else "a stable choice"
+    why = "nothing fits" if not found else "the only one" if len(found) == 1 else f"{how} of {len(found)}"
     path = fieldpath.to_text(selection.path)
     return ReferenceStory(
         selector=path,

@@ -218,7 +218,8 @@ def _with_references(
         if not selection.same_parent:
             labels = literal(dict(selection.labels))
             kinds = " or ".join(map(str, selection.targets))
-            code = f"self.select({template.name!r}, {kinds!r}, {labels.code})"
+            path = fieldpath.to_text(selection.ref_path)
+            code = f"self.select({template.name!r}, {path!r}, {kinds!r}, {labels.code})"
             return Expression(code, labels.uses, may_be_absent=False)
         picked = reference.pick(selection, own=own, candidates=targets)
         needs.append((picked.address, fieldpath.to_text(selection.path)))

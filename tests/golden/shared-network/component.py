@@ -91,7 +91,12 @@ class Subnetwork(Composite):
             spec={
                 "forProvider": {
                     "networkRef": {
-                        "name": self.select("subnetwork", "Network.compute.gcp.crossplane.io", {"shared": "yes"})
+                        "name": self.select(
+                            "subnetwork",
+                            "spec.forProvider.networkRef",
+                            "Network.compute.gcp.crossplane.io",
+                            {"shared": "yes"},
+                        )
                     }
                 }
             },
