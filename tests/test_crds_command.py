@@ -206,3 +206,11 @@ def test_a_given_definition_that_cannot_be_read(tmp_path: Path, changes: dict[st
         project.catalog()
     [problem] = caught.value.problems
     assert (problem.path, bool(problem.fix)) == (path, True)
+
+
+def test_what_a_stack_brings_itself_is_not_installed_for_it(tmp_path: Path) -> None:
+    crd = crds.permissive_crd("gadgets.example.org/v1", "Gadget", namespaced=False, managed=False)
+    gadget = {"apiVersion": "gadgets.example.org/v1", "kind": "Gadget", "metadata": {"name": "one"}}
+    files = {"stacks/dev/resources/g.yaml": yaml.safe_dump_all([crd, gadget]), "stacks/dev/claims/.keep": ""}
+    write_files(tmp_path, {"components/.keep": "", **files})
+    assert "gadgets.gadgets.example.org" not in {c["metadata"]["name"] for c in crds_needed(tmp_path)}

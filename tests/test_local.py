@@ -413,11 +413,13 @@ class Script:
     def __init__(self, *acts: Any) -> None:
         self.acts = list(acts)
         self.over = threading.Event()
+        self.end = threading.Event()
 
     def _next(self) -> Any:
         if not self.acts:
             self.over.set()
-            time.sleep(60)
+            self.end.wait(60)
+            raise api.Unreachable("the story is over")
         return self.acts.pop(0)
 
     def list(self, _resource: Any) -> Any:
@@ -445,13 +447,18 @@ def test_follower_outlives_what_happens_to_watches() -> None:
         [("ADDED", numbered("c", 6)), ("DELETED", numbered("c", 7))],
     )
     told: list[str] = []
-    Follower(
+    follower = Follower(
         story,  # type: ignore[arg-type]  # plays the client's part
         MYSQLS,
         seen=lambda item: told.append(f"{item['metadata']['name']}{item['metadata']['resourceVersion']}"),
         gone=lambda item: told.append(f"-{item['metadata']['name']}"),
-    ).start()
+    )
+    follower.start()
     assert story.over.wait(10)
+    follower.stop()
+    story.end.set()
+    follower.join(10)
+    assert not follower.is_alive()
     assert told == ["a1", "b2", "a3", "-b", "a5", "a5", "c6", "-c"]
 
 

@@ -71,8 +71,10 @@ def _permissive(catalog: Catalog) -> Iterator[Crd]:
                 yield crds.permissive_crd(
                     template.api_version, template.kind, namespaced=namespaced, managed=template.managed
                 )
+    # A stack that brings a definition itself installs it itself.
+    brought = {_kind(d.data) for d in catalog.resources.values() if d.data["kind"] == "CustomResourceDefinition"}
     for key, document in catalog.resources.items():
-        if _is_custom(key.group_kind):
+        if _is_custom(key.group_kind) and key.group_kind not in brought:
             managed = key.group_kind in catalog.managed
             version = str(document.data["apiVersion"])
             yield crds.permissive_crd(
