@@ -11,7 +11,7 @@ import pytest
 from claimsmith import answers, local
 from claimsmith.local import api
 from claimsmith.project import Project
-from tests.e2e.rig import Rig
+from tests.e2e.rig import Rig, eventually
 from tests.platform_files import CLAIMS, PLATFORM
 
 pytestmark = pytest.mark.e2e
@@ -68,6 +68,15 @@ def test_one_claim_can_be_targeted(platform: Rig) -> None:
     assert claims_urns(shown) == {story.who.urn, *children}
 
 
+def description(client: api.Api, version: str, kind: str) -> dict[str, Any]:
+    """How the API server describes a kind; empty while it does not yet."""
+    try:
+        schemas = client.request("GET", f"/openapi/v3/apis/{version}")["components"]["schemas"]
+    except api.ApiError:
+        return {}
+    return next((s for name, s in schemas.items() if name.endswith(f".{kind}")), {})
+
+
 def test_an_api_server_takes_and_describes_the_definitions(platform: Rig, control_plane: local.Status) -> None:
     found = json.loads(platform.ok(platform.claimsmith("crds", "--output", "json")).out)
     local.install_crds(platform.kubeconfig, found)
@@ -75,7 +84,7 @@ def test_an_api_server_takes_and_describes_the_definitions(platform: Rig, contro
         live = [client.get(api.CRDS, crd["metadata"]["name"]) or {} for crd in found]
         conditions = [c for crd in live for c in crd["status"]["conditions"]]
         assert not [c for c in conditions if c["type"] == "NonStructuralSchema"]
-        # What `kubectl explain` reads.
-        described = client.request("GET", "/openapi/v3/apis/database.example.org/v1alpha1")["components"]["schemas"]
-    spec = described["org.example.database.v1alpha1.Database"]["properties"]["spec"]
+        # What `kubectl explain` reads; the API server publishes it a moment after it takes the definitions.
+        described = eventually(lambda: description(client, "database.example.org/v1alpha1", "Database"))
+    spec = described["properties"]["spec"]
     assert all(field["description"] for field in spec["properties"].values())
