@@ -6,16 +6,16 @@ import pytest
 
 from claimsmith import binding
 from claimsmith.binding import Choice, Unbound
-from claimsmith.catalog import Catalog
+from claimsmith.catalog import Catalog, read_catalog
 from claimsmith.compose import identity, patches
 from claimsmith.documents import Document, read_documents
-from claimsmith.errors import ModelError, Problem
+from claimsmith.errors import ComposeError, ModelError, Problem
 from claimsmith.models import specific_class
 from claimsmith.models.bindable import Bindable
 from claimsmith.models.klass import Class, Parent, Side
 from claimsmith.models.objects import GroupKind
 from claimsmith.values import copied
-from tests.samples import documents_of, one_claim
+from tests.samples import documents_of, expanded, one_claim
 from tests.test_bindable import BUCKET, CLUSTER, MYSQL, POSTGRES, REDIS, built_in
 
 GCP = "cache.gcp.crossplane.io/v1alpha2"
@@ -423,15 +423,24 @@ def test_a_class_is_a_member_whether_or_not_it_serves() -> None:
 # Warnings and refusals
 
 
+def bound_to(name: str) -> list[Any]:
+    """The bindings of a claim that names one of the weighted classes."""
+    documents = read_documents(WEIGHTED, file="platform.yaml")
+    reference = {key: documents[0].data[key] for key in ("apiVersion", "kind")} | {"name": name}
+    wish = {"apiVersion": "cache.crossplane.io/v1alpha1", "kind": "RedisCluster", "spec": {"classRef": reference}}
+    claims = documents_of({**wish, "metadata": {"name": "cache", "namespace": "team"}}, file="claims.yaml")
+    return expanded(read_catalog(documents, claims, bindable=built_in())).bindings()
+
+
 def test_a_number_of_more_than_64_bits_is_warned_of_and_refused_when_bound() -> None:
     documents = read_documents(WEIGHTED, file="platform.yaml")
     [klass], [warning] = specific_class.read(documents[0], built_in())
     assert klass.templates[0].base["spec"]["memorySizeGb"] == 99999999999999999999999
     assert (str(warning.where), warning.path) == ("platform.yaml:12:3", "specTemplate.memorySizeGb")
-    with pytest.raises(ModelError) as caught:
-        specific_class.refuse_oversized(klass)
+    with pytest.raises(ComposeError) as caught:
+        bound_to(klass.name)
     [problem] = caught.value.problems
-    assert (problem.where, problem.path) == (warning.where, warning.path)
+    assert (problem.where, problem.path) == (warning.where, "spec.memorySizeGb")
     assert problem.fix
 
 
@@ -451,7 +460,7 @@ def test_oversized(value: Any, want: list[Any]) -> None:
 
 
 def test_what_fits_is_not_refused() -> None:
-    specific_class.refuse_oversized(one(class_of()))
+    assert [b.klass.name for b in bound_to("cheap-redis")] == ["cheap-redis"]
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from claimsmith.documents import Document
 from claimsmith.errors import BindingError, Collector, ComposeError, EngineError, Problem, Source, at
 from claimsmith.models.claim import Claim
 from claimsmith.models.klass import Opaque, Parent, Side, Template
-from claimsmith.models.objects import ClaimKey, GroupKind
+from claimsmith.models.objects import ClaimKey
 from claimsmith.models.template import cleaned
 from claimsmith.models.workload import APPLICATION, Application, read_application
 from claimsmith.scope import Scopes
@@ -301,8 +301,3 @@ def _refuse_circle(claim: Claim, above: tuple[Claim, ...]) -> None:
         raise ComposeError(
             Problem(what, claim.document.source_of(), fix="let one of these compositions compose something else")
         )
-
-
-def kinds_of(drafts: Iterable[Draft]) -> set[GroupKind]:
-    """The kinds of all resources in the drafts."""
-    return {c.template.group_kind for root in drafts for d in root.walk() for c in d.children}

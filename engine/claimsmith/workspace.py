@@ -11,7 +11,6 @@ import os
 import secrets
 import subprocess
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from claimsmith import toolchain
@@ -59,8 +58,3 @@ def stack_outputs(project: Project, stack: str) -> dict[str, Any]:
         )
     outputs: dict[str, Any] = json.loads(done.stdout)
     return outputs
-
-
-def state_folder(project: Project) -> Path:
-    """Where local state is kept."""
-    return project.private / STATE

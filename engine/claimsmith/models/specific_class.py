@@ -192,13 +192,6 @@ def oversized(base: Mapping[str, Any]) -> list[fieldpath.Path]:
     return [path for path, leaf in walk(dict(base)) if type(leaf) is int and leaf not in _INT64]
 
 
-def refuse_oversized(klass: Class) -> None:
-    """Refuse a class of documents 000 or 003 whose resources would hold a number of more than 64 bits."""
-    problems = [p for t in klass.templates for p in _oversized(t, t.document or klass.document)]
-    if problems:
-        raise ModelError(*problems)
-
-
 def _read(document: Document, bindable: Bindable) -> tuple[Member, list[Problem]]:
     raw = parse(_SpecificClass, document)
     warnings = check_metadata(raw.metadata, document)
