@@ -1,0 +1,167 @@
+"""Opaque templates as a step of the go-templating function.
+
+The function's data is the whole request: the text is put into `with`, so that it goes on reading the composite as it
+read the claim. What it makes is named by an annotation, which is written into the text. Other engines' templates cannot
+be said.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+
+from claimsmith.convert import paths
+from claimsmith.convert.patches import Written
+from claimsmith.convert.said import Said
+from claimsmith.documents import Document
+from claimsmith.models.klass import Class, Parent, Template
+from claimsmith.reference import SAME_PARENT
+from claimsmith.templating import fields_read
+from claimsmith.templating.golex import Token, tokens
+from claimsmith.templating.problems import Place
+
+ENGINE = "go-sprig"
+NAME = "gotemplating.fn.crossplane.io/composition-resource-name"
+_ROOT = ".observed.composite.resource"
+_BARE = frozenset({"apiVersion", "kind", "metadata", "spec"})
+_META = re.compile(r"^metadata:[ \t]*$", re.MULTILINE)
+_SECRET_BLOCK = re.compile(r"^( *)writeConnectionSecretToRef:[ \t]*\n((?:\1[ ]+.*\n?)*)", re.MULTILINE)
+_AROUND = re.compile(r"crossplane\.io/external-name-(prefix|suffix)")
+
+
+def is_text(template: Template) -> bool:
+    """Whether a text makes the resource, instead of a base."""
+    return template.opaque is not None
+
+
+def mentions(template: Template, word: str) -> bool:
+    """Whether a template's text has a word in it."""
+    return template.opaque is not None and word in _spelt(template.opaque.text)
+
+
+def lacks_secret_name(template: Template) -> bool:
+    """Whether a template's text gives the connection Secret a namespace, and no name."""
+    found = _SECRET_BLOCK.search(_spelt(template.opaque.text)) if template.opaque else None
+    return bool(found) and not re.search(r"^\s+name:", found.group(2), re.MULTILINE) if found else False
+
+
+def step(templates: list[str]) -> Written:
+    """The step that renders templates."""
+    text = "".join(f"---\n{t}" for t in templates)
+    return {
+        "step": "templates",
+        "functionRef": {"name": "function-go-templating"},
+        "input": {
+            "apiVersion": "gotemplating.fn.crossplane.io/v1beta1",
+            "kind": "GoTemplate",
+            "source": "Inline",
+            "inline": {"template": text},
+        },
+    }
+
+
+def text_of(template: Template, klass: Class, said: Said, document: Document) -> str | None:
+    """The text for the function, or None where it cannot be said."""
+    assert template.opaque, "only opaque templates have a text"
+    at = f"{template.at}.template"
+    engine, text = template.opaque.engine, _spelt(template.opaque.text)
+    if engine != ENGINE:
+        what = f"{template.name!r} is a template of {engine}, for which no function of today's dialect is known"
+        said.leave_out(document, at, what, "write it as a base with patches, or as a go-sprig template")
+        return None
+    problem = _problem(text, klass)
+    if problem:
+        said.leave_out(document, f"{at}.source.inline", f"the template of {template.name!r} {problem[0]}", problem[1])
+        return None
+    if klass.parent is not Parent.instance and "metadata.uid" in fields_read(engine, text):
+        what = f"the template of {template.name!r} reads metadata.uid: it sees the uid of the composite there"
+        said.differ(document, f"{at}.source.inline", what, "nothing to do where any unique text will do")
+    body = _annotated(_rooted(text, klass), template.name)
+    return f"{{{{- with {_ROOT} }}}}\n{body.rstrip()}\n{{{{- end }}}}\n"
+
+
+def _spelt(text: str) -> str:
+    """The text with today's words for what the dialects write differently."""
+    text = text.replace("writeConnectionSecretsToRef:", "writeConnectionSecretToRef:")
+    return re.sub(rf"\b({'|'.join(SAME_PARENT)}):", "matchControllerRef:", text)
+
+
+def _problem(text: str, klass: Class) -> tuple[str, str] | None:
+    """Why a text cannot be said, and the way out."""
+    if _AROUND.search(text):
+        return "gives its external name a prefix or suffix, which only an engine of that time joins", "write a base"
+    if "matchClassRef" in text:
+        return "selects by class; there, selectors know labels only", "match labels"
+    head = re.search(r"^metadata:(.*)$", text, re.MULTILINE)
+    if head and head.group(1).strip():
+        return "writes its metadata on one line, so that no annotation can be added", "write it on several lines"
+    block = _block(text)
+    if re.search(r"^\s{1,2}(name|namespace|generateName):", block, re.MULTILINE):
+        return "names its resource, which is ignored here and would count there", "remove the name"
+    if "{{" in block and re.search(r"\{\{-?\s*(if|range|with|end|else)\b", block):
+        return "decides about its own metadata, so that no annotation can be added", "write the metadata plainly"
+    if klass.parent is Parent.instance:
+        return None
+    for read in fields_read(ENGINE, text):
+        found = paths.read(read, klass.parent, None)
+        if not found.path:
+            return f"reads {read}: {found.why}", "read a field of the spec, or a label or annotation"
+    return None
+
+
+def _block(text: str) -> str:
+    """The lines of the metadata, without their first."""
+    found = _META.search(text)
+    if not found:
+        return ""
+    lines = text[found.end() + 1 :].splitlines(keepends=True)
+    end = next((i for i, line in enumerate(lines) if line.strip() and not line.startswith(" ")), len(lines))
+    return "".join(lines[:end])
+
+
+def _rooted(text: str, klass: Class) -> str:
+    """The text with its root where the function has it, and the claim's own fields where a composite has them."""
+    listed = tokens(Place(text, "template"))
+    parts: list[str] = []
+    done = 0
+    for index, token in enumerate(listed):
+        changed = _changed(listed, index, claims=klass.parent is not Parent.instance)
+        if changed is not None:
+            parts += [text[done : token.pos], changed]
+            done = token.pos + len(token.text)
+    return "".join([*parts, text[done:]])
+
+
+def _changed(listed: list[Token], index: int, *, claims: bool) -> str | None:
+    token = listed[index]
+    before, after = listed[index - 1] if index else None, listed[index + 1 : index + 2]
+    if token.kind == "word" and token.text in _BARE and (before is None or before.kind != "field"):
+        return f".{_moved(token.text, after, claims=claims)}"
+    if token.kind == "variable" and token.text == "$":
+        return f"${_ROOT}"
+    if token.kind == "field" and token.text == ".metadata" and (before is None or before.kind != "field"):
+        return f".{_moved('metadata', after, claims=claims)}"
+    return None
+
+
+def _moved(word: str, after: list[Token], *, claims: bool) -> str:
+    """Where a composite has its claim's name and namespace."""
+    named = bool(after) and after[0].kind == "field" and after[0].text in (".name", ".namespace")
+    return "spec.claimRef" if claims and word == "metadata" and named else word
+
+
+def _annotated(text: str, name: str) -> str:
+    """The text with the annotation that tells the resource's name among its siblings."""
+    block = _block(text)
+    first = re.match(r"\s*?( +)\S", block)
+    indent = first.group(1) if first else "  "
+    line = f"{indent * 2}{NAME}: {json.dumps(name)}\n"
+    meta = _META.search(text)
+    if meta is None:
+        kind = re.search(r"^kind:.*\n", text, re.MULTILINE)
+        assert kind, "every template says its kind plainly"
+        return f"{text[: kind.end()]}metadata:\n{indent}annotations:\n{line}{text[kind.end() :]}"
+    annotations = re.search(rf"^{indent}annotations:[ \t]*\n", block, re.MULTILINE)
+    at = meta.end() + 1 + (annotations.end() if annotations else 0)
+    head = "" if annotations else f"{indent}annotations:\n"
+    return f"{text[:at]}{head}{line}{text[at:]}"
