@@ -65,8 +65,7 @@ class Platform:
         kind = GroupKind.of(document)
         name = {"name": planned.identity.composite_name, "uid": planned.identity.uid}
         if kind in self.xrds:
-            metadata = {**document["metadata"], **name}
-            return self._defaulted({**document, "metadata": metadata})
+            return self._defaulted({**document, "metadata": {**document["metadata"], **name}})
         definition = next(x for x in self.xrds.values() if x.claim == kind)
         metadata, spec = object_at(document, "metadata"), object_at(document, "spec")
         namespace = metadata.get("namespace", "default")

@@ -6,7 +6,7 @@ dialect cannot say, and what it says differently. Nothing is left out without a 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,7 +19,15 @@ from claimsmith.convert.said import Said
 from claimsmith.errors import Problem, in_order
 from claimsmith.reference import Table
 
-__all__ = ["Conversion", "Converted", "convert"]
+__all__ = ["Conversion", "Converted", "Stack", "convert"]
+
+
+@dataclass(frozen=True, slots=True)
+class Stack:
+    """Claims as one stack has them: the catalog that they are in, and what they are bound to."""
+
+    catalog: Catalog
+    records: Iterable[Record] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,10 +52,14 @@ class Conversion:
     """The composition of each class."""
 
 
-def convert(catalog: Catalog, table: Table, records: Iterable[Record] = ()) -> Conversion:
-    """The catalog's classes, definitions and claims in today's dialect; `records` say what claims are bound to."""
+def convert(catalog: Catalog, table: Table, stacks: Sequence[Stack] | None = None) -> Conversion:
+    """The catalog's classes and definitions in today's dialect, and the claims of stacks; its own where none is given.
+
+    What cannot be said is told once for all stacks.
+    """
+    asked = [Stack(catalog)] if stacks is None else stacks
     said = Said()
-    kinds = composites(catalog)
+    kinds = composites(catalog, [claim for stack in asked for claim in stack.catalog.claims.values()])
     classes = old_classes(catalog)
     named = names(classes, [key.name for key in catalog.today.compositions])
     unique = {c.name: c for c in kinds.values()}
@@ -61,10 +73,12 @@ def convert(catalog: Catalog, table: Table, records: Iterable[Record] = ()) -> C
         made = compositions.document(klass, composite, named[klass], catalog, table, said)
         if made:
             platform.append(Converted(klass.document.file, made))
-    known = {r.claim: r for r in records}
-    asked = [
-        Converted(claim.document.file, made)
-        for claim in catalog.claims.values()
-        if (made := claims.document(claim, catalog, kinds, named, known, said))
-    ]
-    return Conversion(tuple(platform), tuple(asked), tuple(in_order(said.unsaid)), tuple(in_order(said.differs)), named)
+    wanted: list[Converted] = []
+    for stack in asked:
+        known = {r.claim: r for r in stack.records}
+        for claim in stack.catalog.claims.values():
+            written = claims.document(claim, stack.catalog, kinds, named, known, said)
+            if written:
+                wanted.append(Converted(claim.document.file, written))
+    unsaid, differs = in_order(said.unsaid), in_order(said.differs)
+    return Conversion(tuple(platform), tuple(wanted), tuple(unsaid), tuple(differs), named)

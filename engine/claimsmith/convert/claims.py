@@ -9,7 +9,7 @@ from claimsmith import binding
 from claimsmith.binding import Choice, Record
 from claimsmith.catalog import Catalog
 from claimsmith.convert import instances, paths
-from claimsmith.convert.kinds import Kinds
+from claimsmith.convert.kinds import Kinds, is_todays
 from claimsmith.convert.names import Names
 from claimsmith.convert.said import Said
 from claimsmith.documents import read_documents
@@ -27,6 +27,8 @@ def document(
 ) -> dict[str, Any] | None:
     """The claim as it is written there; None where it cannot be."""
     kind = claim.key.group_kind
+    if is_todays(catalog, kind):
+        return None
     defined = catalog.defined(kind)
     data = _as_written(claim)
     if defined:

@@ -8,13 +8,14 @@ composite in a namespace, which only version 2 of today's definitions knows.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from claimsmith import crd_set, crds
 from claimsmith.catalog import Catalog
 from claimsmith.documents import Document
+from claimsmith.models.claim import Claim
 from claimsmith.models.definition import Definition
 from claimsmith.models.klass import Class, Parent
 from claimsmith.models.objects import GroupKind
@@ -56,15 +57,23 @@ Kinds = Mapping[GroupKind, Composite]
 """The composite behind each kind that is claimed, required or authored."""
 
 
+_OLD = frozenset({Parent.claim, Parent.composite, Parent.aggregate, Parent.instance})
+
+
 def old_classes(catalog: Catalog) -> list[Class]:
     """The classes that are converted: those of older dialects, but for what publishing a kind makes."""
-    return [c for c in catalog.classes.values() if c.parent is not Parent.requirement and not c.steps]
+    return [c for c in catalog.classes.values() if c.parent in _OLD and not c.steps]
 
 
-def composites(catalog: Catalog) -> Kinds:
-    """The composite for each kind of the platform, in the order of the files."""
+def is_todays(catalog: Catalog, kind: GroupKind) -> bool:
+    """Whether a kind is one of today's dialect already."""
+    return any(kind in (x.kind, x.claim) for x in catalog.today.xrds.values())
+
+
+def composites(catalog: Catalog, claims: Iterable[Claim]) -> Kinds:
+    """The composite for each kind of the platform, in the order of the files; served in the versions of all claims."""
     found: dict[GroupKind, Composite] = {}
-    for composite in (*_defined(catalog), *_claimed(catalog)):
+    for composite in (*_defined(catalog), *_claimed(catalog, list(claims))):
         found[composite.group_kind] = composite
         if composite.claim:
             found[composite.claim] = composite
@@ -91,12 +100,14 @@ def _defined(catalog: Catalog) -> Iterator[Composite]:
         )
 
 
-def _claimed(catalog: Catalog) -> Iterator[Composite]:
-    taken = {*catalog.definitions, *crd_set.claim_kinds(catalog), *catalog.today.xrds}
-    for kind, api_versions in crd_set.claim_kinds(catalog).items():
+def _claimed(catalog: Catalog, claims: Sequence[Claim]) -> Iterator[Composite]:
+    kinds = [c.serves for c in old_classes(catalog) if c.parent is not Parent.instance]
+    taken = {*catalog.definitions, *kinds, *catalog.today.xrds}
+    for kind in dict.fromkeys(kinds):
         classes = [c for c in old_classes(catalog) if c.serves == kind]
-        if not classes:
-            continue
+        api_versions = {c.api_version for c in claims if c.key.group_kind == kind} | {
+            c.claim_api_version for c in classes
+        }
         plural = _plural(catalog, kind)
         made = f"X{kind.kind}"
         made = made if GroupKind(kind.group, made) not in taken else f"Composite{kind.kind}"
