@@ -36,7 +36,11 @@ class Result:
         found: dict[PurePosixPath, list[dict[str, Any]]] = {}
         for converted in self.documents():
             found.setdefault(_below(converted.file), []).append(converted.document)
-        return {path: "---\n".join(map(yaml_text, documents)) for path, documents in found.items()}
+        return {path: "---\n".join(map(_text, documents)) for path, documents in found.items()}
+
+    def text(self) -> str:
+        """All documents as one YAML stream."""
+        return "".join(f"---\n{_text(c.document)}" for c in self.documents())
 
     def warnings(self) -> list[Problem]:
         """What is said differently, and what was left as it is."""
@@ -87,6 +91,10 @@ def write(result: Result, folder: Path) -> list[tuple[str, str]]:
     if problems:
         raise GenerateError(*problems)
     return [(path.as_posix(), "new" if write_atomically(path, text) else "none") for path, text in texts.items()]
+
+
+def _text(document: dict[str, Any]) -> str:
+    return yaml_text(document, blocks=True)
 
 
 def _root(here: Path) -> Path:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from claimsmith import fieldpath
@@ -14,10 +15,11 @@ from claimsmith.errors import FieldPathError
 from claimsmith.merge import MergePolicy
 from claimsmith.models.definition import Definition
 from claimsmith.models.klass import Class, Patch, Template
-from claimsmith.models.transform import Transform
+from claimsmith.models.transform import StringFormat, StringJoin, StringTransform, Transform
 
 Written = dict[str, Any]
 _NAMED = ("name", "generateName", "namespace")
+_WHOLE = re.compile(r"%[-+# 0]*[0-9]*d")
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,9 +72,24 @@ def converted(place: Place, given: Patch, said: Said) -> Written | None:
     to = _target(place, given, said)
     if to is None:
         return None
+    _note_peculiar(place, given, said)
     policy = "" if given.policy is MergePolicy.Replace else given.policy.value
     transforms = [transform(t) for t in given.transforms]
     return patch(origins[0].path, to, *transforms, required=given.required, policy=policy)
+
+
+def readable(template: Template, said: Said, document: Document) -> Template:
+    """The template without patches whose paths nobody can read."""
+    patches = []
+    for given in template.patches:
+        try:
+            for path in (*given.reads, given.to):
+                fieldpath.parse(path)
+            patches.append(given)
+        except FieldPathError as error:
+            what = f"the patch of {template.name!r} cannot be read: {error.problems[0].what}"
+            said.leave_out(document, given.at, what, error.problems[0].fix)
+    return replace(template, patches=tuple(patches))
 
 
 def in_force(template: Template, said: Said, document: Document) -> Iterator[Patch]:
@@ -109,6 +126,23 @@ def _target(place: Place, given: Patch, said: Said) -> str | None:
         said.leave_out(place.document, given.at, what, "remove it")
         return None
     return paths.text_of(given.to if moved == steps else moved)
+
+
+def _note_peculiar(place: Place, given: Patch, said: Said) -> None:
+    """What the function is known to do differently with the same transform."""
+    for index, one in enumerate(given.transforms):
+        at = f"{given.at}.transforms[{index}]"
+        match one:
+            case StringTransform(string=StringFormat(fmt=text)) if _WHOLE.search(text.replace("%%", "")):
+                what = f"{text!r} formats a whole number; there, numbers of a composite are floats: %!d(float64=5)"
+                said.differ(place.document, at, what, "put a convert with toType: int64 before it")
+            case StringTransform(string=StringJoin(join=options)) if len(options.separator.encode()) > 1:
+                what = (
+                    f"the separator {options.separator!r} has several characters; there, one of them stays at the end"
+                )
+                said.differ(place.document, at, what, "join with one character")
+            case _:
+                pass
 
 
 def _has(base: Mapping[str, Any], path: str) -> bool:

@@ -38,6 +38,7 @@ class Resources:
 
     def entry(self, template: Template) -> Written:
         """The template in today's words; what it patches in addition comes first or last, as it counts."""
+        template = patching.readable(template, self.said, document_of(template, self.klass))
         place = self._place(template)
         made = texts.is_text(template)
         named = external.of(dict(object_at(object_at(template.base, "metadata"), "annotations")), template.patches)
@@ -61,7 +62,7 @@ class Resources:
     def _place(self, template: Template) -> Place:
         reads = self.catalog.defined(self.klass.serves)
         writes = self.catalog.defined(template.group_kind)
-        document = template.document or self.klass.document
+        document = document_of(template, self.klass)
         return Place(self.klass, template, document, reads and reads[0], writes and writes[0])
 
     def _patches(self, place: Place) -> list[tuple[Patch, Written]]:
@@ -128,9 +129,9 @@ class Resources:
         writes = _SECRET in object_at(template.base, "spec") or texts.mentions(template, _SECRET)
         if not writes or self.klass.parent is Parent.instance:
             return []
-        what = f"{template.name!r} passes on every key of its connection Secret; there, each key is listed: "
+        what = f"{template.name!r} passes on every key of its connection Secret; there, those that are listed"
         fix = "add the keys that its provider has names of its own for"
-        self.said.differ(place.document, template.at, f"{what}{', '.join(KEYS)}", fix)
+        self.said.differ(place.document, template.at, what, fix)
         return [_detail(Detail(key, key), prefix) for key in KEYS]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from claimsmith import crd_set
 from claimsmith.binding import IS_DEFAULT
 from claimsmith.catalog import Catalog
 from claimsmith.convert import schemas
@@ -19,6 +20,7 @@ GROUP = "apiextensions.crossplane.io"
 
 def document(composite: Composite, catalog: Catalog, names: Names, said: Said) -> dict[str, Any]:
     """The definition of a kind of composite, and of the claim for it."""
+    _note(composite, catalog, said)
     served = {composite.group_kind, composite.claim}
     classes = [c for c in old_classes(catalog) if c.serves in served]
     spec: dict[str, Any] = {"group": composite.group_kind.group}
@@ -36,6 +38,17 @@ def document(composite: Composite, catalog: Catalog, names: Names, said: Said) -
         "metadata": {"name": composite.name},
         "spec": spec,
     }
+
+
+def _note(composite: Composite, catalog: Catalog, said: Said) -> None:
+    if composite.namespaced:
+        what = f"{composite.group_kind.kind} is in a namespace, which only version 2 of Crossplane knows of composites"
+        fix = "nothing to do with that version; before it, define infrastructure and publish it"
+        said.differ(composite.document, "kind", what, fix)
+    given = crd_set.given_crds(catalog).get(composite.claim) if composite.claim else None
+    if given:
+        what = f"{composite.name} defines {composite.claim} there, and makes this definition itself"
+        said.differ(given, "kind", what, "do not install both")
 
 
 def _promises(definition: Definition, said: Said) -> dict[str, Any]:
