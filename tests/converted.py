@@ -9,14 +9,14 @@ that fact, since the names themselves are generated.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from claimsmith import fieldpath, reference, render
 from claimsmith.compose import pipeline
 from claimsmith.compose.identity import LABEL
-from claimsmith.convert import Conversion, Converted
+from claimsmith.convert import Conversion, Converted, paths
 from claimsmith.documents import Document, read_documents
 from claimsmith.models import composition_today, xrd
 from claimsmith.models.klass import Class, Parent
@@ -116,6 +116,8 @@ class Pair:
     planned: PlannedClaim
     klass: Class
     children: Children
+    below: Sequence[tuple[PlannedClaim, dict[str, Any]]] = ()
+    """Composites that it is made of, which are claims again, each as the composition makes it."""
 
 
 def pairs(planned: PlannedClaim, platform: Platform, document: dict[str, Any]) -> Iterator[Pair]:
@@ -130,7 +132,7 @@ def pairs(planned: PlannedClaim, platform: Platform, document: dict[str, Any]) -
     rendered = pipeline.render(klass, composite)
     children = {d["metadata"]["annotations"][pipeline.RESOURCE_NAME]: d for d in rendered.composed}
     below = [(inner, children.pop(inner.template)) for inner in planned.nested]
-    yield Pair(planned, klass, children)
+    yield Pair(planned, klass, children, below)
     for inner, made in below:
         metadata = {**made["metadata"], "name": inner.binding.claim.key.name}
         yield from pairs(inner, platform, {**made, "metadata": metadata})
@@ -171,6 +173,19 @@ def new(pair: Pair, table: Table, targets: Sequence[Target]) -> Children:
         followed = reference.replace_selectors(document, table, picked)
         made[name] = _bare(followed, secret=f"{pair.planned.identity.uid}-{name}")
     return made
+
+
+def asked(document: Mapping[str, Any]) -> tuple[dict[str, Any], str | None]:
+    """What a composite within another asks for, in today's words: fields of its own, and the name of its Secret."""
+    spec = object_at(document, "spec")
+    own = {k: v for k, v in spec.items() if k not in (*paths.TAKEN, "crossplane")}
+    return own, object_at(spec, "writeConnectionSecretToRef").get("name")
+
+
+def asked_before(planned: PlannedClaim, fields: Iterable[str]) -> tuple[dict[str, Any], str | None]:
+    """The same as the plan has it, without the defaults that are filled in there already."""
+    claim = planned.binding.claim
+    return {k: claim.data["spec"].get(k) for k in fields}, claim.secret_name
 
 
 def _bare(document: dict[str, Any], *, secret: str) -> dict[str, Any]:

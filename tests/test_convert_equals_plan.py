@@ -32,8 +32,11 @@ from claimsmith.plan import build_plan, target_of_given
 from claimsmith.project import TABLES, Project
 from claimsmith.reference import Table
 from tests.conftest import ROOT
-from tests.converted import Pair, Platform, new, old, pairs, targets_of
+from tests.converted import Pair, Platform, asked, asked_before, new, old, pairs, targets_of
 from tests.golden_cases import GOOD
+from tests.platform_files import AGGREGATE, CLAIMS, DEFINITIONS, REDIS, SITE, STORE
+from tests.samples import SHARED, claim_data, class_data, class_ref, documents_of, sharing
+from tests.test_convert import aggregate, parsed
 
 PROJECT = Project(ROOT)
 
@@ -95,7 +98,6 @@ def compared(catalog: Catalog, table: Table) -> tuple[Conversion, list[Pair]]:
     """Both forms of every claim, after an assertion that they make the same; the classes that were compared."""
     expansion = expand(catalog, [], project="shop", stack="dev", scopes=PROJECT.scopes(catalog))
     plan = build_plan(expansion, project="shop", stack="dev", table=table, given=PROJECT.given(catalog))
-    assert plan.unbound == ()
     conversion = convert(catalog, table, [Stack(catalog)])
     platform = Platform.of(conversion)
     bound = [c for c in plan.claims if not c.binding.klass.static]
@@ -105,6 +107,8 @@ def compared(catalog: Catalog, table: Table) -> tuple[Conversion, list[Pair]]:
     for pair in found:
         assert new(pair, table, targets) == old(pair.planned, unsaid)
         assert pair.klass.name == conversion.names[pair.planned.binding.klass]
+        for inner, document in pair.below:
+            assert asked(document) == asked_before(inner, asked(document)[0])
     return conversion, found
 
 
@@ -116,6 +120,71 @@ def _converted(platform: Platform, key: ClaimKey) -> dict[str, Any]:
 @pytest.mark.parametrize("example", ROWS)
 def test_the_claims_beside_a_platform(example: Example) -> None:
     _, found = compared(example.beside, example.table)
+    assert found
+
+
+AGGREGATED_CLAIM = {
+    "apiVersion": "database.crossplane.io/v1alpha1",
+    "kind": "MySQLInstance",
+    "metadata": {"name": "sql", "namespace": "team"},
+    "spec": {
+        "engineVersion": "5.6",
+        "classRef": {
+            "apiVersion": "aggregation.crossplane.io/v1alpha1",
+            "kind": "AggregateResourceClass",
+            "name": "all",
+        },
+    },
+}
+TEXT = """\
+apiVersion: database.azure.crossplane.io/v1beta1
+kind: MySQLServer
+metadata:
+  labels:
+    of: {{ .metadata.namespace }}-{{ $.metadata.name }}
+spec:
+  forProvider:
+    {{- with .spec }}
+    version: {{ .version | quote }}
+    {{- end }}
+    resourceGroupNameSelector:
+      matchComposite: true
+  writeConnectionSecretsToRef:
+    namespace: system
+"""
+TEMPLATED = class_data(
+    "text",
+    {"template": {"engine": "go-sprig", "source": {"type": "inline", "inline": TEXT}}},
+    {"base": {"apiVersion": "azure.crossplane.io/v1alpha3", "kind": "ResourceGroup", "spec": {}}},
+)
+NAMED = claim_data("named", classRef=class_ref("text"), version="5.7")
+NAMED["metadata"]["annotations"] = {"crossplane.io/external-name": "outside"}
+
+
+@pytest.mark.parametrize(
+    ("platform", "claims"),
+    [
+        pytest.param([TEMPLATED], [NAMED], id="opaque-template-that-reads-the-claims-name"),
+        pytest.param(SHARED, sharing("a", "b"), id="selectors-over-the-whole-stack"),
+        *(
+            pytest.param(
+                aggregate(matchAggregate=True, matchClassRef={"name": name}),
+                [AGGREGATED_CLAIM],
+                id=f"sibling-of-class-{name}",
+            )
+            for name in ("one", "two")
+        ),
+        pytest.param(parsed(DEFINITIONS, STORE, SITE, REDIS, AGGREGATE), parsed(CLAIMS), id="platform-of-all-dialects"),
+    ],
+)
+def test_platforms_of_our_own(platform: list[dict[str, Any]], claims: list[dict[str, Any]]) -> None:
+    catalog = read_catalog(
+        documents_of(*platform),
+        documents_of(*claims, file="claims.yaml"),
+        bindable=PROJECT.bindable(),
+        managed=kinds_of(PROJECT.table()),
+    )
+    _, found = compared(catalog, PROJECT.table())
     assert found
 
 
