@@ -21,6 +21,14 @@ from tests.samples import BUCKET, CLAIM_API, claim_data, class_data, class_ref, 
 TABLES = Project(ROOT)
 EXTERNAL = "metadata.annotations[crossplane.io/external-name]"
 REDIS_CLAIM = "cache.crossplane.io/v1alpha1"
+SECRET_NAME = "spec.writeConnectionSecretToRef.name"
+DETAILS = [
+    {"fromConnectionSecretKey": key}
+    for key in (
+        *("username", "password", "endpoint", "port"),
+        *("clusterCA", "clientCert", "clientKey", "token", "kubeconfig"),
+    )
+]
 
 
 def converted(
@@ -191,14 +199,23 @@ def test_a_secret_that_is_named_after_its_resource_is_named_after_composite_and_
     assert [d["name"] for d in entry["connectionDetails"]] == [d["fromConnectionSecretKey"] for d in DETAILS]
 
 
-SECRET_NAME = "spec.writeConnectionSecretToRef.name"
-DETAILS = [
-    {"fromConnectionSecretKey": key}
-    for key in (
-        *("username", "password", "endpoint", "port"),
-        *("clusterCA", "clientCert", "clientKey", "token", "kubeconfig"),
-    )
-]
+@pytest.mark.parametrize(
+    "given",
+    [
+        pytest.param(patch("metadata.uid", SECRET_NAME), id="uid"),
+        pytest.param(patch("spec.secret", SECRET_NAME, policy={"fromFieldPath": "Required"}), id="required"),
+    ],
+)
+def test_a_secret_that_a_patch_names_in_any_case(given: dict[str, Any]) -> None:
+    spec = {"writeConnectionSecretToRef": {"namespace": "system"}}
+    entry = resource_in(converted([class_data("plain", bucket(given, spec=spec))]))
+    assert [p["toFieldPath"] for p in entry["patches"]] == [SECRET_NAME, EXTERNAL]
+
+
+def test_a_secret_whose_namespace_a_patch_gives_has_no_name() -> None:
+    given = patch("spec.place", "spec.writeConnectionSecretToRef.namespace")
+    found = converted([class_data("plain", bucket(given))])
+    assert [p.path for p in found.unsaid] == ["spec.resources[0].patches[0]"]
 
 
 @pytest.mark.parametrize(

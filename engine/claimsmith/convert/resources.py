@@ -24,6 +24,7 @@ KEYS = ("username", "password", "endpoint", "port", "clusterCA", "clientCert", "
 """The keys that the runtime of Crossplane's providers has names for."""
 _SECRET = "writeConnectionSecretToRef"
 _SECRET_NAME = ("spec", _SECRET, "name")
+_ALWAYS = (("metadata", "uid"), ("metadata", "name"))
 _WRITES_SECRET = (("spec",), ("spec", _SECRET), ("spec", _SECRET, "namespace"))
 
 
@@ -110,13 +111,13 @@ class Resources:
         if texts.is_text(template):
             return [_named(template)] if texts.lacks_secret_name(template) else []
         secret = object_at(object_at(template.base, "spec"), _SECRET)
-        targets = [fieldpath.parse(p.to) for p in template.patches]
-        if place.writes is not None or secret.get("name"):
+        namers = [p for p in template.patches if fieldpath.parse(p.to) == _SECRET_NAME]
+        if place.writes is not None or secret.get("name") or any(_applies(p) for p in namers):
             return []
         if secret.get("namespace"):
             return [_named(template)]
         moving = next((p for p in template.patches if fieldpath.parse(p.to) in _WRITES_SECRET), None)
-        if moving and _SECRET_NAME not in targets:
+        if moving and not namers:
             what = f"the connection Secret of {template.name!r} is named after a resource that has no name yet"
             self.said.leave_out(place.document, moving.at, what, "give the Secret's namespace in the base")
         return []
@@ -133,6 +134,11 @@ class Resources:
         fix = "add the keys that its provider has names of its own for"
         self.said.differ(place.document, template.at, what, fix)
         return [_detail(Detail(key, key), prefix) for key in KEYS]
+
+
+def _applies(patch: Patch) -> bool:
+    """Whether a patch writes something whatever the claim says."""
+    return patch.required or all(fieldpath.parse(read) in _ALWAYS for read in patch.reads)
 
 
 def _named(template: Template) -> Written:
