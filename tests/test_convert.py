@@ -692,6 +692,27 @@ def test_a_secrets_prefix_is_in_the_details_names() -> None:
             "spec: {a: {{ $.observed.composite.resource.spec.claimRef.namespace }}}",
             id="root",
         ),
+        pytest.param(
+            "spec: {a: {{ range .spec.a }}{{ .metadata.name }}{{ end }}{{ .metadata.name }}}\n",
+            "spec: {a: {{ range .spec.a }}{{ .metadata.name }}{{ end }}{{ .spec.claimRef.name }}}",
+            id="name-of-an-item",
+        ),
+        pytest.param(
+            "spec: {a: {{ with .spec.a }}{{ .metadata.name }}{{ else }}{{ .metadata.name }}{{ end }}}\n",
+            "spec: {a: {{ with .spec.a }}{{ .metadata.name }}{{ else }}{{ .spec.claimRef.name }}{{ end }}}",
+            id="name-or-else",
+        ),
+        pytest.param(
+            "spec: {a: {{ with .spec.a }}{{ $.spec.b }}{{ spec.b }}{{ end }}}\n",
+            "spec: {a: {{ with .spec.a }}{{ $.observed.composite.resource.spec.b }}"
+            "{{ $.observed.composite.resource.spec.b }}{{ end }}}",
+            id="root-within",
+        ),
+        pytest.param(
+            "spec: {a: {{ if .spec.a }}{{ $x := .spec }}{{ $x.metadata.name }}{{ end }}}\n",
+            "spec: {a: {{ if .spec.a }}{{ $x := .spec }}{{ $x.metadata.name }}{{ end }}}",
+            id="name-of-a-variable",
+        ),
         pytest.param("spec: {a: {{ .metadata.labels.x }}}\n", "spec: {a: {{ .metadata.labels.x }}}", id="label"),
         pytest.param(
             "spec:\n  xSelector:\n    matchComposite: true\n",

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 
 from claimsmith.convert import paths
 from claimsmith.convert.patches import Written
@@ -121,32 +122,54 @@ def _block(text: str) -> str:
 
 def _rooted(text: str, klass: Class) -> str:
     """The text with its root where the function has it, and the claim's own fields where a composite has them."""
-    listed = tokens(Place(text, "template"))
+    listed = [t for t in tokens(Place(text, "template")) if t.kind != "text"]
     parts: list[str] = []
     done = 0
-    for index, token in enumerate(listed):
-        changed = _changed(listed, index, claims=klass.parent is not Parent.instance)
+    for index, (token, rooted) in enumerate(_with_roots(listed)):
+        changed = _changed(listed, index, rooted=rooted, claims=klass.parent is not Parent.instance)
         if changed is not None:
             parts += [text[done : token.pos], changed]
             done = token.pos + len(token.text)
     return "".join([*parts, text[done:]])
 
 
-def _changed(listed: list[Token], index: int, *, claims: bool) -> str | None:
+def _with_roots(listed: list[Token]) -> Iterator[tuple[Token, bool]]:
+    """Each token, and whether a dot means the root of the data there: inside `range` and `with` it does not."""
+    rooted = [True]
+    word = ""
+    for token in listed:
+        yield token, rooted[-1]
+        if token.kind == "open":
+            word = ""
+        elif token.kind == "word" and not word:
+            word = token.text
+        elif token.kind != "space" and not word:
+            word = "-"
+        elif token.kind == "close" and word in ("if", "range", "with"):
+            rooted.append(rooted[-1] and word == "if")
+        elif token.kind == "close" and word == "else" and len(rooted) > 1:
+            rooted[-1] = rooted[-2]
+        elif token.kind == "close" and word == "end" and len(rooted) > 1:
+            rooted.pop()
+
+
+def _changed(listed: list[Token], index: int, *, rooted: bool, claims: bool) -> str | None:
     token = listed[index]
-    before, after = listed[index - 1] if index else None, listed[index + 1 : index + 2]
-    if token.kind == "word" and token.text in _BARE and (before is None or before.kind != "field"):
-        return f".{_moved(token.text, after, claims=claims)}"
+    before = listed[index - 1] if index else Token("", "", 0)
+    after = listed[index + 1] if index + 1 < len(listed) else Token("", "", 0)
+    joined = before.kind in ("field", "right") or (before.kind == "variable" and before.text != "$")
+    if token.kind == "word" and token.text in _BARE:
+        return f"{'' if rooted else f'${_ROOT}'}.{_moved(token.text, after, claims=claims)}"
     if token.kind == "variable" and token.text == "$":
         return f"${_ROOT}"
-    if token.kind == "field" and token.text == ".metadata" and (before is None or before.kind != "field"):
+    if token.kind == "field" and token.text == ".metadata" and not joined and (rooted or before.text == "$"):
         return f".{_moved('metadata', after, claims=claims)}"
     return None
 
 
-def _moved(word: str, after: list[Token], *, claims: bool) -> str:
+def _moved(word: str, after: Token, *, claims: bool) -> str:
     """Where a composite has its claim's name and namespace."""
-    named = bool(after) and after[0].kind == "field" and after[0].text in (".name", ".namespace")
+    named = after.kind == "field" and after.text in (".name", ".namespace")
     return "spec.claimRef" if claims and word == "metadata" and named else word
 
 
