@@ -14,22 +14,25 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from claimsmith import fieldpath, reference, render
+from claimsmith.binding import PUBLISHING
 from claimsmith.compose import pipeline
 from claimsmith.compose.identity import LABEL
 from claimsmith.convert import Conversion, Converted, paths
 from claimsmith.documents import Document, read_documents
+from claimsmith.expand import Child
 from claimsmith.models import composition_today, xrd
 from claimsmith.models.klass import Class, Parent
 from claimsmith.models.objects import ClaimKey, GroupKind
 from claimsmith.models.xrd import Xrd
-from claimsmith.plan import PlannedClaim
+from claimsmith.plan import Plan, PlannedClaim
 from claimsmith.reference import Selection, Table, Target
 from claimsmith.values import Ref, mapped, object_at
 
 PARENTS = ("claimRef", "classRef", "compositeRef", "aggregateRef")
 OWN = (
     *(f"{LABEL}namespace", f"{LABEL}name", f"{LABEL}uid"),
-    *("crossplane.io/composite", "claimsmith.io/class", pipeline.RESOURCE_NAME),
+    *("crossplane.io/composite", "crossplane.io/claim-name", "crossplane.io/claim-namespace"),
+    *("claimsmith.io/class", pipeline.RESOURCE_NAME),
 )
 NOT_THE_CLASSES = ("name", "generateName", "ownerReferences")
 GENERATED = "<generated>"
@@ -198,6 +201,47 @@ def _bare(document: dict[str, Any], *, secret: str) -> dict[str, Any]:
     if place.get("name") == secret:
         spec["writeConnectionSecretToRef"] = {**place, "name": GENERATED}
     return {**document, "metadata": metadata, "spec": spec}
+
+
+def trees(plan: Plan, unsaid: Sequence[str] = ()) -> dict[str, Any]:
+    """What each claim of a plan is made of, level by level, whichever dialect the plan is of.
+
+    A level that only stands for what is asked for (a requirement, a claim of today's dialect) is passed over. What
+    another resource or uid gives is named by the way to it, since names and uids are generated.
+    """
+    roots = {str(c.binding.claim.key): _asked_for(c) for c in plan.claims if not c.binding.klass.static}
+    ways = {f"{p.address}/{c.template.name}": w for k, r in roots.items() for w, p, c in _ways(r, k)}
+    return {key: _tree(root, ways, unsaid) for key, root in roots.items()}
+
+
+def _asked_for(planned: PlannedClaim) -> PlannedClaim:
+    while planned.binding.klass.parent in PUBLISHING:
+        [planned] = planned.nested
+    return planned
+
+
+def _ways(planned: PlannedClaim, way: str) -> Iterator[tuple[str, PlannedClaim, Child]]:
+    yield from ((f"{way}/{c.template.name}", planned, c) for c in planned.children)
+    for inner in planned.nested:
+        yield from _ways(_asked_for(inner), f"{way}/{inner.template}")
+
+
+def _tree(planned: PlannedClaim, ways: Mapping[str, str], unsaid: Sequence[str]) -> dict[str, Any]:
+    def told(leaf: Any) -> Any:
+        if isinstance(leaf, Ref):
+            return f"<{ways.get(leaf.resource, leaf.resource)}>"
+        return leaf.replace(planned.identity.uid, "<uid>") if isinstance(leaf, str) else leaf
+
+    made: dict[str, Any] = {}
+    for child in planned.children:
+        name = child.template.name
+        document = mapped(child.document, told)
+        for patch in child.template.patches:
+            if patch.at in unsaid:
+                fieldpath.delete(document, patch.to)
+        secret = f"<uid>-{name}" if planned.binding.klass.steps else child.name
+        made[name] = _bare(document, secret=secret)
+    return made | {inner.template: _tree(_asked_for(inner), ways, unsaid) for inner in planned.nested}
 
 
 def _key(data: Mapping[str, Any]) -> ClaimKey:

@@ -28,11 +28,11 @@ from claimsmith.models.objects import ClaimKey
 from claimsmith.models.reference_table import kinds_of
 from claimsmith.models.specific_class import oversized
 from claimsmith.models.transform import MapTransform, MathTransform
-from claimsmith.plan import build_plan, target_of_given
+from claimsmith.plan import Plan, build_plan, target_of_given
 from claimsmith.project import TABLES, Project
 from claimsmith.reference import Table
 from tests.conftest import ROOT
-from tests.converted import Pair, Platform, asked, asked_before, new, old, pairs, targets_of
+from tests.converted import Pair, Platform, asked, asked_before, documents, new, old, pairs, targets_of, trees
 from tests.golden_cases import GOOD
 from tests.platform_files import AGGREGATE, CLAIMS, DEFINITIONS, REDIS, SITE, STORE
 from tests.samples import SHARED, claim_data, class_data, class_ref, documents_of, sharing
@@ -97,8 +97,7 @@ ROWS = [pytest.param(e, id=e.name) for e in EXAMPLES]
 
 def compared(catalog: Catalog, table: Table) -> tuple[Conversion, list[Pair]]:
     """Both forms of every claim, after an assertion that they make the same; the classes that were compared."""
-    expansion = expand(catalog, [], project="shop", stack="dev", scopes=PROJECT.scopes(catalog))
-    plan = build_plan(expansion, project="shop", stack="dev", table=table, given=PROJECT.given(catalog))
+    plan = planned(catalog, table)
     conversion = convert(catalog, table, [Stack(catalog)])
     platform = Platform.of(conversion)
     bound = [c for c in plan.claims if not c.binding.klass.static]
@@ -122,6 +121,30 @@ def _converted(platform: Platform, key: ClaimKey) -> dict[str, Any]:
 def test_the_claims_beside_a_platform(example: Example) -> None:
     _, found = compared(example.beside, example.table)
     assert found
+
+
+def planned(catalog: Catalog, table: Table) -> Plan:
+    expansion = expand(catalog, [], project="shop", stack="dev", scopes=PROJECT.scopes(catalog))
+    return build_plan(expansion, project="shop", stack="dev", table=table, given=PROJECT.given(catalog))
+
+
+# A step of another function than those that a stack knows is rendered offline only.
+DEPLOYABLE = [e for e in EXAMPLES if "opaque" not in e.name]
+
+
+@pytest.mark.parametrize("example", [pytest.param(e, id=e.name) for e in DEPLOYABLE])
+def test_what_is_converted_is_planned_alike(example: Example) -> None:
+    conversion = convert(example.beside, example.table, [Stack(example.beside)])
+    again = read_catalog(
+        documents(conversion.platform),
+        documents(conversion.claims),
+        managed=kinds_of(example.table),
+        resources=load(example.given, root=ROOT),
+    )
+    unsaid = [p.path for p in conversion.unsaid]
+    wanted = trees(planned(example.beside, example.table), unsaid)
+    assert trees(planned(again, example.table)) == wanted
+    assert wanted
 
 
 AGGREGATED_CLAIM = {
