@@ -2,9 +2,10 @@
 
 Both forms are brought down to what a class says of a child: `old` and `new` leave out what each dialect's engine writes
 by itself. Old: the generated name; the labels and references by which a child knows its claim, composite or aggregate,
-and its class. New: `generateName`, owner references, the label of the composite, the annotation with the template's
-name. A reference to a sibling is compared by the sibling's template, and a Secret that is named after its resource by
-that fact, since the names themselves are generated.
+and its class; the prefix of its Secret's keys, which is in the names of the connection details there. New:
+`generateName`, owner references, the labels of composite, claim and class, the annotation with the template's name. A
+reference to a sibling is compared by the sibling's template, and a Secret that is named after its resource by that
+fact, since the names themselves are generated.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ PARENTS = ("claimRef", "classRef", "compositeRef", "aggregateRef")
 OWN = (
     *(f"{LABEL}namespace", f"{LABEL}name", f"{LABEL}uid"),
     *("crossplane.io/composite", "crossplane.io/claim-name", "crossplane.io/claim-namespace"),
-    *("claimsmith.io/class", pipeline.RESOURCE_NAME),
+    *("claimsmith.io/class", pipeline.RESOURCE_NAME, "aggregation.crossplane.io/connection-secret-prefix"),
 )
 NOT_THE_CLASSES = ("name", "generateName", "ownerReferences")
 GENERATED = "<generated>"

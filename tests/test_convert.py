@@ -667,6 +667,22 @@ def test_connection_details_of_a_contract() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("api_version", "kind", "want"),
+    [
+        pytest.param("cache.gcp.crossplane.io/v1beta1", "CloudMemorystoreInstance", 3, id="cache"),
+        pytest.param("database.azure.crossplane.io/v1beta1", "MySQLServer", 4, id="database"),
+        pytest.param("container.gcp.crossplane.io/v1beta1", "GKECluster", 7, id="cluster"),
+        pytest.param("storage.example.org/v1", "Bucket", 9, id="unknown"),
+    ],
+)
+def test_keys_that_are_listed(api_version: str, kind: str, want: int) -> None:
+    base = {"apiVersion": api_version, "kind": kind, "spec": {"writeConnectionSecretToRef": {"namespace": "n"}}}
+    found = converted([class_data("plain", {"base": base})])
+    assert len(resource_in(found)["connectionDetails"]) == want
+    assert [p.path for p in found.differs] == ["spec.resources[0]"]
+
+
 def test_a_secrets_prefix_is_in_the_details_names() -> None:
     annotations = {"aggregation.crossplane.io/connection-secret-prefix": "db-"}
     spec = {"writeConnectionSecretToRef": {"namespace": "system", "name": "x"}}
@@ -676,6 +692,7 @@ def test_a_secrets_prefix_is_in_the_details_names() -> None:
         "name": "db-username",
         "fromConnectionSecretKey": "username",
     }
+    assert "metadata" not in entry["base"]
 
 
 # Opaque templates

@@ -11,6 +11,7 @@ from claimsmith.compose.identity import label_value
 from claimsmith.connection import PREFIX
 from claimsmith.convert import external, instances, texts
 from claimsmith.convert import patches as patching
+from claimsmith.convert.keys import keys_of
 from claimsmith.convert.patches import Place, Written
 from claimsmith.convert.said import Said
 from claimsmith.convert.selectors import CLASS, Selectors
@@ -20,8 +21,6 @@ from claimsmith.models.klass import Class, Detail, Parent, Patch, Template
 from claimsmith.models.workload import APPLICATION
 from claimsmith.values import copied, object_at
 
-KEYS = ("username", "password", "endpoint", "port", "clusterCA", "clientCert", "clientKey", "token", "kubeconfig")
-"""The keys that the runtime of Crossplane's providers has names for."""
 _SECRET = "writeConnectionSecretToRef"
 _SECRET_NAME = ("spec", _SECRET, "name")
 _ALWAYS = (("metadata", "uid"), ("metadata", "name"))
@@ -81,6 +80,8 @@ class Resources:
         labels = dict(object_at(object_at(base, "metadata"), "labels"))
         if template.name in self.selectors.labelled:
             labels[CLASS] = label_value(str((template.class_ref or {}).get("name", "")))
+        # The prefix of a Secret's keys is in the names of the connection details.
+        annotations = {k: v for k, v in annotations.items() if k != PREFIX}
         metadata = {**({"labels": labels} if labels else {}), **({"annotations": annotations} if annotations else {})}
         rest = {k: v for k, v in base.items() if k not in ("apiVersion", "kind", "metadata")}
         if "spec" in rest:
@@ -130,10 +131,10 @@ class Resources:
         writes = _SECRET in object_at(template.base, "spec") or texts.mentions(template, _SECRET)
         if not writes or self.klass.parent is Parent.instance:
             return []
-        what = f"{template.name!r} passes on every key of its connection Secret; there, those that are listed"
-        fix = "add the keys that its provider has names of its own for"
-        self.said.differ(place.document, template.at, what, fix)
-        return [_detail(Detail(key, key), prefix) for key in KEYS]
+        listed = keys_of(template.group_kind, self.catalog.bindable)
+        what = f"{template.name!r} passes on every key of its connection Secret; there, these: {', '.join(listed)}"
+        self.said.differ(place.document, template.at, what, "list what its provider really writes")
+        return [_detail(Detail(key, key), prefix) for key in listed]
 
 
 def _applies(patch: Patch) -> bool:
