@@ -240,12 +240,29 @@ def test_external_names(annotations: dict[str, str], want: dict[str, str], forma
     assert [t["string"]["fmt"] for t in last.get("transforms", [])] == [f for f in [format_] if f]
 
 
-def test_an_external_name_with_a_suffix_that_no_patch_can_make_is_told() -> None:
-    upper = {"type": "string", "string": {"type": "Convert", "convert": "ToUpper"}}
-    given = patch("spec.alias", "metadata.annotations[crossplane.io/external-name-suffix]", upper)
-    found = converted([class_data("plain", bucket(given))])
-    assert [p.path for p in found.unsaid] == ["spec.resources[0].patches[0]"]
+SUFFIX = "metadata.annotations[crossplane.io/external-name-suffix]"
+PREFIX = "metadata.annotations[crossplane.io/external-name-prefix]"
+UPPER = {"type": "string", "string": {"type": "Convert", "convert": "ToUpper"}}
+
+
+@pytest.mark.parametrize(
+    ("given", "places"),
+    [
+        pytest.param([patch("spec.a", SUFFIX, UPPER)], [0], id="through-a-transform"),
+        pytest.param([patch("spec.a", SUFFIX), patch("spec.b", PREFIX)], [0, 1], id="both"),
+        pytest.param([patch("spec.a", SUFFIX), patch("spec.b", SUFFIX)], [0, 1], id="twice"),
+        pytest.param([patch("spec.a", SUFFIX, policy={"toFieldPath": "MergeObjects"})], [0], id="merged"),
+    ],
+)
+def test_external_names_that_cannot_be_said(given: list[dict[str, Any]], places: list[int]) -> None:
+    found = converted([class_data("plain", bucket(*given))])
+    assert [p.path for p in found.unsaid] == [f"spec.resources[0].patches[{i}]" for i in places]
     assert resource_in(found)["patches"] == [INHERITED]
+
+
+def test_a_patched_suffix_beside_a_patched_name_cannot_be_said() -> None:
+    found = converted([class_data("plain", bucket(patch("spec.a", SUFFIX), patch("spec.b", EXTERNAL)))])
+    assert [p.path for p in found.unsaid] == ["spec.resources[0].patches[0]"]
 
 
 GROUP = {"apiVersion": "azure.crossplane.io/v1alpha3", "kind": "ResourceGroup", "spec": {}}

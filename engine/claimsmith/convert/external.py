@@ -14,6 +14,7 @@ from claimsmith import fieldpath
 from claimsmith.compose.identity import EXTERNAL_NAME, EXTERNAL_NAME_PREFIX, EXTERNAL_NAME_SUFFIX
 from claimsmith.convert.patches import Place, Written, formatted, patch
 from claimsmith.convert.said import Said
+from claimsmith.merge import MergePolicy
 from claimsmith.models.klass import Parent, Patch
 
 NAME = f"metadata.annotations[{EXTERNAL_NAME}]"
@@ -33,8 +34,8 @@ class ExternalName:
     prefix: str = ""
     suffix: str = ""
     own: str | None = None
-    around: dict[str, Patch] = field(default_factory=dict)
-    """The patches that write the prefix or suffix."""
+    around: list[tuple[str, Patch]] = field(default_factory=list)
+    """The patches that write the prefix or suffix, with the word for it."""
 
     @property
     def format(self) -> str:
@@ -49,7 +50,7 @@ def of(annotations: dict[str, Any], given: Sequence[Patch]) -> ExternalName:
     kept = {k: v for k, v in annotations.items() if k not in (EXTERNAL_NAME_PREFIX, EXTERNAL_NAME_SUFFIX)}
     if isinstance(own, str):
         kept[EXTERNAL_NAME] = f"{prefix}{own}{suffix}"
-    around = {word: p for p in given if (word := _AROUND.get(fieldpath.parse(p.to)))}
+    around = [(word, p) for p in given if (word := _AROUND.get(fieldpath.parse(p.to)))]
     return ExternalName(kept, prefix, suffix, own if isinstance(own, str) else None, around)
 
 
@@ -69,16 +70,16 @@ def patches(name: ExternalName, place: Place, said: Said, given: Sequence[tuple[
     """The patches that give a child its external name, after all others."""
     inherits = place.klass.parent is not Parent.instance
     inherited = [patch(NAME, NAME, *([formatted(name.format)] if name.format else []))] if inherits else []
-    if not name.around:
+    moving = {id(p): w for p, w in given}
+    around = [(word, p, moving[id(p)]) for word, p in name.around if id(p) in moving]
+    if not around:
         return inherited
-    word, moving = next(iter(name.around.items()))
-    written = next((w for p, w in given if p is moving), None)
-    if written is None:
-        return inherited
-    others = any(fieldpath.parse(p.to) == _NAME for p, _ in given)
-    if len(name.around) > 1 or moving.transforms or others:
-        what = f"the {word} of {place.template.name!r}'s external name is patched in a way that no patch can say"
-        said.leave_out(place.document, moving.at, what, "patch the external name itself")
+    word, patched, written = around[0]
+    plain = not patched.transforms and patched.policy is MergePolicy.Replace
+    if len(around) > 1 or not plain or any(fieldpath.parse(p.to) == _NAME for p, _ in given):
+        for word, patched, _ in around:
+            what = f"the {word} of {place.template.name!r}'s external name is patched in a way that no patch can say"
+            said.leave_out(place.document, patched.at, what, "patch the external name itself")
         return inherited
     return [*_own(name, word, written), *inherited, *([_both(name, word, written)] if inherits else [])]
 
