@@ -110,6 +110,22 @@ def test_what_is_neither_class_nor_claim_stays_as_it_is(root: Path) -> None:
     assert "warning: namespace.yaml:1:1: Namespace is no class, definition or claim" in done.stderr
 
 
+def test_applications_among_claims_stay_as_they_are(root: Path) -> None:
+    application = """\
+apiVersion: workload.crossplane.io/v1alpha1
+kind: KubernetesApplication
+metadata: {namespace: team, name: blog}
+spec:
+  resourceTemplates:
+  - metadata: {name: settings}
+    spec: {template: {apiVersion: v1, kind: ConfigMap, metadata: {name: settings}}}
+"""
+    write_files(root, {"stacks/dev/claims/application.yaml": application})
+    done = run()
+    assert (done.exit_code, len(kinds(done.stdout))) == (0, 3)
+    assert "warning: stacks/dev/claims/application.yaml:1:1: KubernetesApplication is no class" in done.stderr
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "word"),
     [

@@ -63,7 +63,12 @@ class Result:
 def of_project(project: Project) -> Result:
     """A project's classes and definitions, and the claims of all its stacks."""
     stacks = [Stack(project.catalog(name), project.records(name)) for name in project.stacks()]
-    return Result(convert(project.catalog(), project.table(), stacks))
+    left = [
+        found.document
+        for stack in stacks
+        for found in (*stack.catalog.workloads.targets.values(), *stack.catalog.workloads.applications.values())
+    ]
+    return Result(convert(project.catalog(), project.table(), stacks), tuple(left))
 
 
 def of_files(paths: Sequence[Path]) -> Result:

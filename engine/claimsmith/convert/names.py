@@ -21,10 +21,6 @@ class Names:
     def __getitem__(self, klass: Class) -> str:
         return self.by_class[klass.key, klass.serves]
 
-    def of(self, key: ClassKey, serves: GroupKind) -> str | None:
-        """The name of the composition that a class became for a kind."""
-        return self.by_class.get((key, serves))
-
 
 _STEPS: tuple[Callable[[Class], str], ...] = (
     lambda c: c.name,
