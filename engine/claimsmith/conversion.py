@@ -63,11 +63,9 @@ class Result:
 def of_project(project: Project) -> Result:
     """A project's classes and definitions, and the claims of all its stacks."""
     stacks = [Stack(project.catalog(name), project.records(name)) for name in project.stacks()]
-    left = [
-        found.document
-        for stack in stacks
-        for found in (*stack.catalog.workloads.targets.values(), *stack.catalog.workloads.applications.values())
-    ]
+    workloads = [stack.catalog.workloads for stack in stacks]
+    left = [target.document for w in workloads for target in w.targets.values()]
+    left += [application.document for w in workloads for application in w.applications.values()]
     return Result(convert(project.catalog(), project.table(), stacks), tuple(left))
 
 
