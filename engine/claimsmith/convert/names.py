@@ -45,5 +45,5 @@ def names(classes: Iterable[Class], taken: Iterable[str] = ()) -> Names:
         fits = [c for c in left if counted[step(c)] == 1 and step(c) not in used]
         made |= {(c.key, c.serves): step(c) for c in fits}
         used |= {step(c) for c in fits}
-        left = [c for c in left if c not in fits]
+        left = [c for c in left if (c.key, c.serves) not in made]
     return Names(made | {(c.key, c.serves): f"{_STEPS[-1](c)}.{c.key.group_kind.group}" for c in left})

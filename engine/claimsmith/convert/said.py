@@ -13,9 +13,9 @@ from claimsmith.errors import Problem
 class Said:
     """The problems of a conversion, each once."""
 
-    unsaid: list[Problem] = field(default_factory=list)
+    unsaid: dict[Problem, None] = field(default_factory=dict)
     """What today's dialect has no words for: it is not in the documents."""
-    differs: list[Problem] = field(default_factory=list)
+    differs: dict[Problem, None] = field(default_factory=dict)
     """What today's dialect says in another way, with a difference that somebody may notice."""
 
     def leave_out(self, document: Document, path: fieldpath.Path | str, what: str, fix: str) -> None:
@@ -27,8 +27,6 @@ class Said:
         _add(self.differs, document, path, what, fix)
 
 
-def _add(problems: list[Problem], document: Document, path: fieldpath.Path | str, what: str, fix: str) -> None:
+def _add(problems: dict[Problem, None], document: Document, path: fieldpath.Path | str, what: str, fix: str) -> None:
     shown = path if isinstance(path, str) else fieldpath.to_text(path)
-    problem = Problem(what, document.source_of(path), shown, fix)
-    if problem not in problems:
-        problems.append(problem)
+    problems[Problem(what, document.source_of(path), shown, fix)] = None
