@@ -11,6 +11,8 @@ from claimsmith import definitions, schema
 from claimsmith.binding import Record
 from claimsmith.catalog import read_catalog
 from claimsmith.convert import Conversion, Stack, convert
+from claimsmith.documents import read_documents
+from claimsmith.models.bindable import read_bindable
 from claimsmith.models.objects import ClaimKey, ClassKey, GroupKind
 from claimsmith.project import Project
 from tests.conftest import ROOT
@@ -246,6 +248,30 @@ UPPER = {"type": "string", "string": {"type": "Convert", "convert": "ToUpper"}}
 
 
 @pytest.mark.parametrize(
+    ("given", "want"),
+    [
+        pytest.param(
+            [patch("spec.a", SUFFIX)], [("spec.a", "own%s"), (EXTERNAL, "%s-s"), (None, "%s%s")], id="patched-suffix"
+        ),
+        pytest.param(
+            [patch("spec.a", PREFIX)],
+            [("spec.a", "%sown-s"), (EXTERNAL, "%s-s"), (None, "%s%s-s")],
+            id="patched-prefix",
+        ),
+        pytest.param([patch("spec.a", EXTERNAL)], [("spec.a", "%s-s"), (EXTERNAL, "%s-s")], id="patched-name"),
+    ],
+)
+def test_an_own_external_name(given: list[dict[str, Any]], want: list[tuple[str | None, str]]) -> None:
+    annotations = {"crossplane.io/external-name": "own", "crossplane.io/external-name-suffix": "-s"}
+    entry = resource_in(converted([class_data("plain", bucket(*given, annotations=annotations))]))
+    assert [(p.get("fromFieldPath"), _format(p)) for p in entry["patches"]] == want
+
+
+def _format(given: dict[str, Any]) -> str:
+    return str(given["transforms"][-1]["string"]["fmt"] if "transforms" in given else given["combine"]["string"]["fmt"])
+
+
+@pytest.mark.parametrize(
     ("given", "places"),
     [
         pytest.param([patch("spec.a", SUFFIX, UPPER)], [0], id="through-a-transform"),
@@ -376,6 +402,20 @@ def store(**infrastructure: Any) -> dict[str, Any]:
     }
 
 
+def composed(**changes: Any) -> list[dict[str, Any]]:
+    """The same definitions, with a composition of which one resource is changed."""
+    [composition] = parsed(STORE)
+    composition["spec"]["to"][0] |= changes
+    return [*parsed(DEFINITIONS, SITE), composition]
+
+
+def with_field(name: str) -> list[dict[str, Any]]:
+    """The same definitions, of which the first has one more field."""
+    first, *others = defined()
+    first["spec"]["crdSpecTemplate"]["validation"]["openAPIV3Schema"]["properties"][name] = {"type": "string"}
+    return [first, *others]
+
+
 def text(inline: str, engine: str = "go-sprig") -> dict[str, Any]:
     head = "apiVersion: storage.example.org/v1\nkind: Bucket\n"
     return {"template": {"engine": engine, "source": {"type": "inline", "inline": head + inline}}}
@@ -461,6 +501,53 @@ STATIC = {"apiVersion": "cache.gcp.crossplane.io/v1beta1", "kind": "CloudMemorys
             [class_data("plain", text("metadata: {labels: {a: b}}\n"))], [], TEXT_AT, id="text-metadata-on-a-line"
         ),
         pytest.param([class_data("plain", text("metadata:\n  name: x\n"))], [], TEXT_AT, id="text-names-its-resource"),
+        pytest.param(
+            [class_data("plain", text("metadata:\n    name: x\n"))],
+            [],
+            TEXT_AT,
+            id="text-names-its-resource-further-in",
+        ),
+        pytest.param(
+            [class_data("plain", text("spec:\n  aSelector: {matchComposite: true, matchClassRef: {name: x}}\n"))],
+            [],
+            TEXT_AT,
+            id="text-selects-by-class",
+        ),
+        pytest.param([parsed(STORE)[0]], [], "spec", id="composition-without-its-definition"),
+        pytest.param(
+            composed(patches=[{"fromFieldPath": "spec[", "toFieldPath": "spec.a"}]),
+            [],
+            "spec.to[0].patches[0]",
+            id="path-that-nobody-can-read",
+        ),
+        pytest.param(
+            composed(patches=[{"fromFieldPath": "spec.storageGB", "toFieldPath": "metadata"}]),
+            [],
+            "spec.to[0].patches[0]",
+            id="patch-of-all-metadata",
+        ),
+        pytest.param(
+            composed(patches=[{"fromFieldPath": "spec.infrastructure.reclaimPolicy", "toFieldPath": "spec.a"}]),
+            [],
+            "spec.to[0].patches[0]",
+            id="patch-that-reads-what-was-injected",
+        ),
+        pytest.param(
+            composed(
+                base={"apiVersion": "web.example.org/v1alpha1", "kind": "Site", "spec": {"size": 1}},
+                patches=[{"fromFieldPath": "spec.storageGB", "toFieldPath": "spec.infrastructure.reclaimPolicy"}],
+            ),
+            [],
+            "spec.to[0].patches[0]",
+            id="patch-that-writes-what-was-injected",
+        ),
+        pytest.param(
+            composed(base={"apiVersion": "workload.crossplane.io/v1alpha1", "kind": "KubernetesApplication"}),
+            [],
+            "spec.to[0]",
+            id="application-for-another-cluster",
+        ),
+        pytest.param(with_field("resourceRefs"), [], "spec.crdSpecTemplate", id="field-of-a-kind-that-is-taken"),
         pytest.param(
             [class_data("plain", text("metadata:\n  {{ if .spec.a }}\n  labels: {a: b}\n  {{ end }}\n"))],
             [],
@@ -551,6 +638,38 @@ def test_a_default_class_is_the_default_composition() -> None:
     assert "annotations" not in composition_in(found)["metadata"]
 
 
+def test_columns_of_what_was_injected_move_too() -> None:
+    column = {"name": "C", "type": "string", "JSONPath": ".spec.infrastructure.compositionRef.name"}
+    first, *others = defined()
+    first["spec"]["crdSpecTemplate"]["additionalPrinterColumns"] = [column]
+    made = definition_in(converted([first, *others]), "Store")
+    assert made["spec"]["versions"][0]["additionalPrinterColumns"] == [
+        {"name": "C", "type": "string", "jsonPath": ".spec.compositionRef.name"}
+    ]
+
+
+def test_fields_of_the_table_of_which_one_is_within_another() -> None:
+    table = """\
+bindable:
+  Cache.example.org:
+    direct:
+      Store.example.org:
+        fields:
+        - {from: spec.a, to: spec.a}
+        - {from: spec.b, to: spec.a.b}
+"""
+    klass = {
+        "apiVersion": "example.org/v1",
+        "kind": "StoreClass",
+        "metadata": {"name": "plain"},
+        "specTemplate": {"c": 1},
+    }
+    bindable = read_bindable(read_documents(table, file="bindable.yaml"))
+    found = convert(read_catalog(documents_of(klass), bindable=bindable), TABLES.table())
+    assert [p.path for p in found.unsaid] == ["specTemplate.a.b"]
+    assert [p["toFieldPath"] for p in resource_in(found)["patches"]] == ["spec.a", EXTERNAL]
+
+
 def test_an_application_is_a_composite_in_a_namespace() -> None:
     application = {
         **parsed(DEFINITIONS)[0],
@@ -590,6 +709,14 @@ def test_a_claim_in_another_version_is_served_in_it_too() -> None:
     versions = definition_in(found, "XDatabase")["spec"]["versions"]
     assert [(v["name"], v["referenceable"]) for v in versions] == [("v1alpha1", True), ("v1beta1", False)]
     assert claim_in(found)["apiVersion"] == "database.example.org/v1beta1"
+
+
+def test_a_class_that_speaks_of_another_version_is_told() -> None:
+    other = class_data("other")
+    other["spec"]["claim"]["apiVersion"] = "database.example.org/v1beta1"
+    found = converted([class_data("a"), class_data("b"), other])
+    assert [p.path for p in found.differs] == ["spec.claim.apiVersion"]
+    assert composition_in(found, "other")["spec"]["compositeTypeRef"]["apiVersion"] == CLAIM_API
 
 
 def test_a_composites_kind_that_is_taken() -> None:
@@ -880,8 +1007,8 @@ def test_a_requirement_is_a_claim_and_defaults_are_left_to_the_definition() -> N
 
 def test_what_is_todays_already_is_left_alone() -> None:
     first = converted([class_data()], claim_data(classRef=class_ref("plain")))
-    again = converted([c.document for c in first.platform])
-    assert (again.platform, again.unsaid, again.differs) == ((), (), ())
+    again = converted([c.document for c in first.platform], *(c.document for c in first.claims))
+    assert (again.platform, again.claims, again.unsaid, again.differs) == ((), (), (), ())
 
 
 def test_the_same_again() -> None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from claimsmith import fieldpath
-from claimsmith.errors import FieldPathError
 from claimsmith.fieldpath import Path
 from claimsmith.models.definition import Definition
 from claimsmith.models.klass import Parent
@@ -56,11 +55,8 @@ def text_of(path: Path | str) -> str:
     """A path as today's function reads it, which knows no leading dot."""
     if not isinstance(path, str):
         return fieldpath.to_text(path)
-    try:
-        plain = fieldpath.to_text(fieldpath.parse(path))
-        return plain if fieldpath.parse(plain) == fieldpath.parse(path) else path.removeprefix(".")
-    except FieldPathError:
-        return path
+    plain = fieldpath.to_text(fieldpath.parse(path))
+    return plain if fieldpath.parse(plain) == fieldpath.parse(path) else path.removeprefix(".")
 
 
 def read(path: str, parent: Parent, definition: Definition | None) -> Read:

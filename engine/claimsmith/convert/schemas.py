@@ -11,7 +11,7 @@ from claimsmith.catalog import Catalog
 from claimsmith.convert import paths
 from claimsmith.convert.kinds import Composite
 from claimsmith.convert.said import Said
-from claimsmith.models.klass import Class, Patch, Side
+from claimsmith.models.klass import Class, Patch
 from claimsmith.models.transform import MapTransform, MatchTransform, MathTransform
 from claimsmith.values import copied, object_at
 
@@ -56,8 +56,6 @@ def _told(classes: Iterable[Class]) -> dict[str, Any]:
 
 
 def _fields(patch: Patch) -> Iterable[tuple[str, str]]:
-    if patch.origin is not Side.claim:
-        return
     for read in patch.reads:
         steps = fieldpath.parse(read)
         if len(steps) < 2 or steps[0] != "spec" or not isinstance(steps[1], str) or steps[1] in _CLAIMS_OWN:

@@ -70,14 +70,14 @@ def text_of(template: Template, klass: Class, said: Said, document: Document) ->
         what = f"{template.name!r} is a template of {engine}, for which no function of today's dialect is known"
         said.leave_out(document, at, what, "write it as a base with patches, or as a go-sprig template")
         return None
-    problem = _problem(text, klass)
+    problem = _problem(text, klass.parent)
     if problem:
         said.leave_out(document, f"{at}.source.inline", f"the template of {template.name!r} {problem[0]}", problem[1])
         return None
-    if klass.parent is not Parent.instance and "metadata.uid" in fields_read(engine, text):
+    if "metadata.uid" in fields_read(engine, text):
         what = f"the template of {template.name!r} reads metadata.uid: it sees the uid of the composite there"
         said.differ(document, f"{at}.source.inline", what, "nothing to do where any unique text will do")
-    body = _annotated(_rooted(text, klass), template.name)
+    body = _annotated(_rooted(text), template.name)
     return f"{{{{- with {_ROOT} }}}}\n{body.rstrip()}\n{{{{- end }}}}\n"
 
 
@@ -87,7 +87,7 @@ def _spelt(text: str) -> str:
     return re.sub(rf"\b({'|'.join(SAME_PARENT)}):", "matchControllerRef:", text)
 
 
-def _problem(text: str, klass: Class) -> tuple[str, str] | None:
+def _problem(text: str, parent: Parent) -> tuple[str, str] | None:
     """Why a text cannot be said, and the way out."""
     if _AROUND.search(text):
         return "gives its external name a prefix or suffix, which only an engine of that time joins", "write a base"
@@ -97,14 +97,12 @@ def _problem(text: str, klass: Class) -> tuple[str, str] | None:
     if head and head.group(1).strip():
         return "writes its metadata on one line, so that no annotation can be added", "write it on several lines"
     block = _block(text)
-    if re.search(r"^\s{1,2}(name|namespace|generateName):", block, re.MULTILINE):
+    if re.search(rf"^{_indent(block)}(name|namespace|generateName):", block, re.MULTILINE):
         return "names its resource, which is ignored here and would count there", "remove the name"
     if "{{" in block and re.search(r"\{\{-?\s*(if|range|with|end|else)\b", block):
         return "decides about its own metadata, so that no annotation can be added", "write the metadata plainly"
-    if klass.parent is Parent.instance:
-        return None
     for read in fields_read(ENGINE, text):
-        found = paths.read(read, klass.parent, None)
+        found = paths.read(read, parent, None)
         if not found.path:
             return f"reads {read}: {found.why}", "read a field of the spec, or a label or annotation"
     return None
@@ -120,13 +118,19 @@ def _block(text: str) -> str:
     return "".join(lines[:end])
 
 
-def _rooted(text: str, klass: Class) -> str:
+def _indent(block: str) -> str:
+    """How far the lines of a block are indented."""
+    first = re.match(r"\s*?( +)\S", block)
+    return first.group(1) if first else "  "
+
+
+def _rooted(text: str) -> str:
     """The text with its root where the function has it, and the claim's own fields where a composite has them."""
     listed = [t for t in tokens(Place(text, "template")) if t.kind != "text"]
     parts: list[str] = []
     done = 0
     for index, (token, rooted) in enumerate(_with_roots(listed)):
-        changed = _changed(listed, index, rooted=rooted, claims=klass.parent is not Parent.instance)
+        changed = _changed(listed, index, rooted=rooted)
         if changed is not None:
             parts += [text[done : token.pos], changed]
             done = token.pos + len(token.text)
@@ -153,31 +157,30 @@ def _with_roots(listed: list[Token]) -> Iterator[tuple[Token, bool]]:
             rooted.pop()
 
 
-def _changed(listed: list[Token], index: int, *, rooted: bool, claims: bool) -> str | None:
+def _changed(listed: list[Token], index: int, *, rooted: bool) -> str | None:
     token = listed[index]
     before = listed[index - 1] if index else Token("", "", 0)
     after = listed[index + 1] if index + 1 < len(listed) else Token("", "", 0)
     joined = before.kind in ("field", "right") or (before.kind == "variable" and before.text != "$")
     if token.kind == "word" and token.text in _BARE:
-        return f"{'' if rooted else f'${_ROOT}'}.{_moved(token.text, after, claims=claims)}"
+        return f"{'' if rooted else f'${_ROOT}'}.{_moved(token.text, after)}"
     if token.kind == "variable" and token.text == "$":
         return f"${_ROOT}"
     if token.kind == "field" and token.text == ".metadata" and not joined and (rooted or before.text == "$"):
-        return f".{_moved('metadata', after, claims=claims)}"
+        return f".{_moved('metadata', after)}"
     return None
 
 
-def _moved(word: str, after: Token, *, claims: bool) -> str:
+def _moved(word: str, after: Token) -> str:
     """Where a composite has its claim's name and namespace."""
     named = after.kind == "field" and after.text in (".name", ".namespace")
-    return "spec.claimRef" if claims and word == "metadata" and named else word
+    return "spec.claimRef" if word == "metadata" and named else word
 
 
 def _annotated(text: str, name: str) -> str:
     """The text with the annotation that tells the resource's name among its siblings."""
     block = _block(text)
-    first = re.match(r"\s*?( +)\S", block)
-    indent = first.group(1) if first else "  "
+    indent = _indent(block)
     line = f"{indent * 2}{NAME}: {json.dumps(name)}\n"
     meta = _META.search(text)
     if meta is None:

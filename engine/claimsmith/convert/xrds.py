@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from claimsmith import crd_set
@@ -87,9 +87,8 @@ def _version(
     spec = schemas.spec_schema(composite, classes, catalog, said, version=version)
     required = ["spec"] if spec.get("required") else []
     schema = {"type": "object", **({"required": required} if required else {}), "properties": {"spec": spec}}
-    columns = (
-        [_column(dict(c), composite.definition) for c in composite.definition.columns] if composite.definition else []
-    )
+    definition = composite.definition
+    columns = [_column(c, definition) for c in definition.columns] if definition else []
     return {
         "name": version,
         "served": True,
@@ -99,9 +98,7 @@ def _version(
     }
 
 
-def _column(column: dict[str, Any], definition: Definition | None) -> dict[str, Any]:
+def _column(column: Mapping[str, Any], definition: Definition) -> dict[str, Any]:
     """A column for `kubectl get`; what the old definition injected stands elsewhere."""
-    if definition is None:
-        return column
     there = ".spec.crossplane." if definition.namespaced else ".spec."
     return {**column, "jsonPath": str(column["jsonPath"]).replace(f".spec.{definition.injected}.", there)}
