@@ -214,9 +214,22 @@ def test_a_secret_that_a_patch_names_in_any_case(given: dict[str, Any]) -> None:
     assert [p["toFieldPath"] for p in entry["patches"]] == [SECRET_NAME, EXTERNAL]
 
 
-def test_a_secret_whose_namespace_a_patch_gives_has_no_name() -> None:
+def test_a_secret_whose_namespace_a_patch_changes_is_named_as_ever() -> None:
+    spec = {"writeConnectionSecretToRef": {"namespace": "system"}}
     given = patch("spec.place", "spec.writeConnectionSecretToRef.namespace")
-    found = converted([class_data("plain", bucket(given))])
+    entry = resource_in(converted([class_data("plain", bucket(given, spec=spec))]))
+    assert [p["toFieldPath"] for p in entry["patches"]][0] == SECRET_NAME
+
+
+@pytest.mark.parametrize(
+    ("spec", "to"),
+    [
+        pytest.param({}, "spec.writeConnectionSecretToRef.namespace", id="namespace"),
+        pytest.param({"writeConnectionSecretToRef": {"namespace": "n"}}, "spec.writeConnectionSecretToRef", id="place"),
+    ],
+)
+def test_a_secret_whose_place_a_patch_gives_has_no_name(spec: dict[str, Any], to: str) -> None:
+    found = converted([class_data("plain", bucket(patch("spec.place", to), spec=spec))])
     assert [p.path for p in found.unsaid] == ["spec.resources[0].patches[0]"]
 
 

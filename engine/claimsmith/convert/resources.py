@@ -24,7 +24,8 @@ from claimsmith.values import copied, object_at
 _SECRET = "writeConnectionSecretToRef"
 _SECRET_NAME = ("spec", _SECRET, "name")
 _ALWAYS = (("metadata", "uid"), ("metadata", "name"))
-_WRITES_SECRET = (("spec",), ("spec", _SECRET), ("spec", _SECRET, "namespace"))
+_NAMESPACE = ("spec", _SECRET, "namespace")
+_WHOLE = (("spec",), ("spec", _SECRET))
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,10 +116,11 @@ class Resources:
         namers = [p for p in template.patches if fieldpath.parse(p.to) == _SECRET_NAME]
         if place.writes is not None or secret.get("name") or any(_applies(p) for p in namers):
             return []
-        if secret.get("namespace"):
+        whole = [p for p in template.patches if fieldpath.parse(p.to) in _WHOLE]
+        if secret.get("namespace") and not whole:
             return [_named(template)]
-        moving = next((p for p in template.patches if fieldpath.parse(p.to) in _WRITES_SECRET), None)
-        if moving and not namers:
+        moving = next((p for p in template.patches if p in whole or fieldpath.parse(p.to) == _NAMESPACE), None)
+        if moving:
             what = f"the connection Secret of {template.name!r} is named after a resource that has no name yet"
             self.said.leave_out(place.document, moving.at, what, "give the Secret's namespace in the base")
         return []
