@@ -218,7 +218,7 @@ def test_a_secret_whose_namespace_a_patch_changes_is_named_as_ever() -> None:
     spec = {"writeConnectionSecretToRef": {"namespace": "system"}}
     given = patch("spec.place", "spec.writeConnectionSecretToRef.namespace")
     entry = resource_in(converted([class_data("plain", bucket(given, spec=spec))]))
-    assert [p["toFieldPath"] for p in entry["patches"]][0] == SECRET_NAME
+    assert [p["toFieldPath"] for p in entry["patches"]] == [SECRET_NAME, given["toResourceFieldPath"], EXTERNAL]
 
 
 @pytest.mark.parametrize(
