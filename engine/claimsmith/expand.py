@@ -156,7 +156,7 @@ def claim_data(binding: Binding) -> dict[str, Any]:
     spec = data.get("spec") or {}
     if binding.klass.parent is Parent.xr and binding.klass.secret_namespace:
         # As its control plane fills it in, where nobody else did.
-        wish = {"namespace": binding.klass.secret_namespace, "name": binding.uid, **(spec.get(SECRET_REF) or {})}
+        wish = {"namespace": binding.klass.secret_namespace, "name": key.name, **(spec.get(SECRET_REF) or {})}
         spec = {**spec, SECRET_REF: wish}
     return {**data, "metadata": metadata, "spec": spec}
 
