@@ -40,9 +40,9 @@ def _without_repetition(graph: Graph) -> Graph:
         first = group[0]
         titles = [n.title for n in group]
         title = f"{titles[0]} and {len(group) - 1} more"
-        stands[first.id] = replace(first, title=title, count=len(group), note=_listed(titles), href=None)
+        stands[first.id] = replace(first, title=title, count=len(group), note=_listed(titles))
         parts = graph.below(first.id)[1:]
-        stands |= {i: replace(graph.by_id[i], subtitle="", count=len(group), href=None) for i in parts}
+        stands |= {i: replace(graph.by_id[i], subtitle="", count=len(group), note="") for i in parts}
         for other in group[1:]:
             instead |= zip(graph.below(other.id), graph.below(first.id), strict=True)
     return _replaced(graph, stands, instead)
