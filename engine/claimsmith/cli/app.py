@@ -25,6 +25,7 @@ app.add_typer(local.app, name="local")
 app.command()(questions.explain)
 app.command()(questions.classes)
 app.command()(questions.crds)
+app.command()(questions.graph)
 
 
 @app.callback(invoke_without_command=True)
