@@ -25,7 +25,7 @@ PURE = {"urllib.parse", "datetime"}
 """Parts of outside modules that only compute."""
 UPPER = {
     "edge", "cli", "toolchain", "local", "load", "project", "actions", "answers", "checks", "workspace", "cluster",
-    "offline",
+    "offline", "starting",
 }  # fmt: skip
 
 # Each core module may import those above it and itself.
