@@ -27,6 +27,7 @@ app.command()(questions.classes)
 app.command()(questions.crds)
 app.command()(questions.graph)
 app.command()(starting.init)
+app.add_typer(starting.new, name="new")
 
 
 @app.callback(invoke_without_command=True)
