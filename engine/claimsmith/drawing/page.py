@@ -28,7 +28,7 @@ _STROKE = (
 )
 _RULES = """
 :root{color-scheme:light dark;--page:#fbfcfe;--panel:#fff}
-@media (prefers-color-scheme:dark){:root{--page:#0f141b;--panel:#151a22}}
+@media (prefers-color-scheme: dark){:root{--page:#0f141b;--panel:#151a22}}
 *{box-sizing:border-box}
 body{margin:0;background:var(--page);color:var(--cs-ink);line-height:1.5;-webkit-text-size-adjust:100%}
 main{max-width:104rem;margin:0 auto;padding:1.75rem clamp(1rem,3vw,2.5rem) 4rem}

@@ -70,7 +70,7 @@ MARKS = {"created": "+", "updated": "~", "replaced": "±", "deleted": "−", "re
 
 def css() -> str:
     """The rules of all pictures."""
-    dark = f"@media (prefers-color-scheme:dark){{.cs-graph{{{_colours(_DARK)}}}}}"
+    dark = f"@media (prefers-color-scheme: dark){{.cs-graph{{{_colours(_DARK)}}}}}"
     return f".cs-graph{{{_colours(_LIGHT)}}}{dark}{_RULES}"
 
 
