@@ -12,17 +12,20 @@ import pytest
 import yaml
 from typer.testing import CliRunner
 
-from claimsmith import offers
+from claimsmith import binding, offers
+from claimsmith.catalog import Catalog
 from claimsmith.cli import starting
 from claimsmith.cli.app import app
+from claimsmith.documents import read_documents
 from claimsmith.errors import EngineError
 from claimsmith.models.objects import GroupKind
 from claimsmith.project import Project
-from claimsmith.starting.claim_fields import Field, form_of
-from claimsmith.starting.claim_file import claim_text, read_as
+from claimsmith.starting.claim_fields import Field, form_of, is_namespaced
+from claimsmith.starting.claim_file import claim_text, questions, read_as
 from claimsmith.starting.class_file import Kind, NewClass, class_text
 from claimsmith.starting.files import claim_key
 from tests.conftest import ROOT
+from tests.golden_cases import GOOD, Case
 from tests.samples import contents, copied_project
 
 PROJECT = Project(ROOT)
@@ -30,6 +33,7 @@ SHOWCASE = PROJECT.catalog("showcase")
 KINDS = offers.kinds(SHOWCASE)
 GIVEN = {"ManagedInstanceGroup": {"zone": "us-west1-a", "size": 3}}
 """What fields hold for which nothing can be proposed."""
+EXAMPLES = {"string": "text", "integer": 3, "boolean": True, "object": {}, "array": [], "": "text"}
 MYSQL = "MySQLInstance.database.example.org"
 
 
@@ -43,14 +47,13 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "project"
 
 
+def address(catalog: Catalog, kind: GroupKind) -> str:
+    return f"{kind}/team/new" if is_namespaced(catalog, kind) else f"{kind}/new"
+
+
 def text_of(kind: GroupKind, **more: object) -> str:
-    key = claim_key(SHOWCASE, f"{kind}/{'' if cluster_wide(kind) else 'team/'}new")
+    key = claim_key(SHOWCASE, address(SHOWCASE, kind))
     return claim_text(form_of(SHOWCASE, kind), key, values=GIVEN.get(kind.kind), **more)  # type: ignore[arg-type]
-
-
-def cluster_wide(kind: GroupKind) -> bool:
-    defined = SHOWCASE.defined(kind)
-    return bool(defined and not defined[1] and not defined[0].namespaced)
 
 
 # claims
@@ -58,7 +61,7 @@ def cluster_wide(kind: GroupKind) -> bool:
 
 @pytest.mark.parametrize("kind", KINDS, ids=str)
 def test_a_claim_of_every_kind_is_bound_as_written(kind: GroupKind, project: Path) -> None:
-    key = claim_key(SHOWCASE, f"{kind}/{'' if cluster_wide(kind) else 'team/'}new")
+    key = claim_key(SHOWCASE, address(SHOWCASE, kind))
     values = [w for n, v in GIVEN.get(kind.kind, {}).items() for w in ("--set", f"{n}={v}")]
     ran = run("new", "claim", str(key), "--stack", "showcase", *values)
     assert ran.exit_code == 0, ran.output
@@ -66,6 +69,27 @@ def test_a_claim_of_every_kind_is_bound_as_written(kind: GroupKind, project: Pat
     assert "claimsmith bind showcase" in ran.stderr
     assert run("bind", "showcase").exit_code == 0
     assert key in {r.claim for r in Project(project).records("showcase")}
+
+
+@pytest.mark.parametrize("case", [case for case in GOOD if case.catalog.claims], ids=lambda case: case.name)
+def test_a_claim_of_every_kind_of_the_golden_platforms_can_be_read(case: Case) -> None:
+    for kind in dict.fromkeys(c.group_kind for c in case.catalog.claims):
+        key = claim_key(case.catalog, address(case.catalog, kind))
+        form = form_of(case.catalog, kind)
+        values = {f.name: EXAMPLES[f.type] for f in questions(form, {}) if f.proposal is None}
+        (document,) = read_documents(claim_text(form, key, values=values), file="new.yaml")
+        claim = case.catalog.read_claim(document)
+        assert claim.key == key
+        assert isinstance(binding.choose(claim, case.catalog), binding.Choice)
+
+
+def test_todays_claims_tell_their_fields() -> None:
+    (case,) = (c for c in GOOD if c.name == "todays-database")
+    form = form_of(case.catalog, GroupKind("platform.example.org", "Database"))
+    assert "compositionRef" not in {f.name for f in form.fields}
+    text = claim_text(form, claim_key(case.catalog, "Database/team/new"), values={})
+    assert "# Served by database" in text
+    assert "  writeConnectionSecretToRef: {name: new}\n" in text
 
 
 def test_required_fields_are_filled_and_others_told() -> None:

@@ -12,11 +12,13 @@ from typer.testing import CliRunner
 
 from claimsmith import answers, pictures
 from claimsmith.cli.app import app
-from claimsmith.drawing import Edge, Graph, Node, page
+from claimsmith.drawing import Edge, Graph, Node, page, svg
 from claimsmith.drawing.page import anchors_of
 from claimsmith.project import Project
+from claimsmith.values import refs
 from tests.browser import DESK, PHONE, Browser
 from tests.conftest import ROOT
+from tests.golden_cases import GOOD, Case
 
 PROJECT = Project(ROOT)
 STACKS = PROJECT.stacks()
@@ -61,6 +63,16 @@ def test_every_child_and_secret_of_a_stack_is_drawn(stack: str) -> None:
     assert {c.address for p in plan.walk() for c in p.children} | {r.address for r in plan.resources} <= drawn
     secrets = {f"{s.namespace}/{s.name}" for p in plan.walk() for s in p.connections}
     assert {n.subtitle for n in graph.nodes if n.kind == "secret"} == secrets
+
+
+@pytest.mark.parametrize("case", GOOD, ids=lambda case: case.name)
+def test_every_golden_plan_can_be_drawn(case: Case) -> None:
+    plan = case.plan()
+    graph = pictures.of_stack(plan, case.table)
+    assert {c.address for p in plan.walk() for c in p.children} <= {n.id for n in graph.nodes}
+    needs = {(c.address, r.resource) for p in plan.walk() for c in p.children for r in refs(c.document)}
+    assert {(s, t) for s, t in needs if s != t and t in graph.by_id} <= {(e.source, e.target) for e in graph.edges}
+    ElementTree.fromstring(svg(graph))
 
 
 @pytest.mark.parametrize("stack", STACKS)

@@ -20,7 +20,7 @@ from claimsmith.offers import dialect_of
 from claimsmith.plan import GivenResource, Plan, PlannedClaim
 from claimsmith.reference import Table, Target
 from claimsmith.released import Released
-from claimsmith.values import Ref, walk
+from claimsmith.values import refs_at, walk
 from claimsmith.workload_plan import PlannedWorkload
 
 
@@ -71,7 +71,7 @@ def of_class(klass: Class, table: Table) -> Graph:
     if keys:
         secret = f"{frame} secret"
         nodes.append(Node(secret, "Secret", f"{len(keys)} keys", "secret", parent=frame, note="\n".join(keys)))
-        feeding = [t for t in klass.templates if t.details]
+        feeding = [t for t in klass.templates if t.details or (klass.contract and t.details is None)]
         edges += [Edge(f"{frame}/{t.name}", secret, kind="secret") for t in feeding]
     return Graph(tuple(nodes), tuple(edges))
 
@@ -132,7 +132,7 @@ class _Drawn:
     def _secret(self, claim: PlannedClaim, secret: Connection, after: Connection | None) -> None:
         """A Secret of the claim. Where its composite has one of its own, the claim's is a copy of that."""
         node = _secret_id(claim, secret)
-        keys = [n for s in secret.sources for n, _ in s.keys or ()]
+        keys = dict.fromkeys(n for s in secret.sources for n in _keys_of(s) if n in (secret.only or (n,)))
         self.add(
             Node(
                 node,
@@ -184,10 +184,11 @@ class _Drawn:
 def _references(address: str, document: dict[str, Any], table: Table) -> Iterator[Edge]:
     """What a child's values come from, and what it names outright where the table knows the kinds that it may name."""
     named = table.get(GroupKind.of(document), {})
+    for path, ref in refs_at(document):
+        if ref.resource != address:
+            yield Edge(address, ref.resource, _field(path), "refers")
     for path, leaf in walk(document):
-        if isinstance(leaf, Ref) and leaf.resource != address:
-            yield Edge(address, leaf.resource, _field(path), "refers")
-        elif isinstance(leaf, str) and path[-1:] == ("name",) and _field(path) in named:
+        if isinstance(leaf, str) and path[-1:] == ("name",) and _field(path) in named:
             yield from (Edge(address, f"{kind}/{leaf}", _field(path), "refers") for kind in named[_field(path)])
 
 
@@ -210,8 +211,13 @@ def _feeding(claim: PlannedClaim, source: SecretPlace) -> str:
     return f"{claim.address}/{source.child}"
 
 
+def _keys_of(source: SecretPlace) -> list[str]:
+    """The names of the keys that a child is known to give."""
+    return [*(name for name, _ in source.keys or ()), *(d.name for d in source.own)]
+
+
 def _told_keys(source: SecretPlace) -> str:
-    return f"{len(source.keys)} keys" if source.keys and len(source.keys) > 1 else ""
+    return f"{len(names)} keys" if len(names := _keys_of(source)) > 1 else ""
 
 
 def _alone(node: Node, graph: Graph) -> Node:
@@ -238,4 +244,8 @@ def _target(klass: Class, template: Template) -> Target:
 
 def _keys(klass: Class) -> list[str]:
     """The connection keys that a class is known to deliver."""
-    return list(dict.fromkeys([*klass.contract, *(d.name for t in klass.templates for d in t.details or ())]))
+    return list(
+        dict.fromkeys(
+            [*(klass.contract or klass.connection_keys), *(d.name for t in klass.templates for d in t.details or ())]
+        )
+    )
