@@ -75,6 +75,15 @@ def test_every_golden_plan_can_be_drawn(case: Case) -> None:
     ElementTree.fromstring(svg(graph))
 
 
+@pytest.mark.parametrize("case", GOOD, ids=lambda case: case.name)
+def test_every_secret_is_fed_by_what_the_plan_says(case: Case) -> None:
+    plan = case.plan()
+    graph = pictures.of_stack(plan, case.table)
+    fed = {e.target for e in graph.edges if e.kind == "secret"}
+    secrets = {f"{p.address} Secret {s.namespace}/{s.name}" for p in plan.walk() for s in p.connections if s.sources}
+    assert secrets <= fed
+
+
 @pytest.mark.parametrize("stack", STACKS)
 def test_tooltips_have_the_urns_that_explain_tells(stack: str) -> None:
     told = [s.to_dict() for s in answers.stories(PROJECT, stack)]

@@ -206,8 +206,9 @@ def _secret_id(claim: PlannedClaim, secret: Connection) -> str:
 def _feeding(claim: PlannedClaim, source: SecretPlace) -> str:
     """What a Secret's keys come from: a child, or the Secret of a composite within the claim."""
     inner = next((i for i in claim.nested if i.template == source.child), None)
-    if inner and inner.connection:
-        return _secret_id(inner, inner.connection)
+    if inner and inner.connections:
+        same = (c for c in inner.connections if (c.namespace, c.name) == (source.namespace, source.name))
+        return _secret_id(inner, next(same, inner.connections[-1]))
     return f"{claim.address}/{source.child}"
 
 

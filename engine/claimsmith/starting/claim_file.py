@@ -26,8 +26,8 @@ def claim_text(form: Form, key: ClaimKey, *, values: Mapping[str, Any] | None = 
     place = f"  namespace: {flow(key.namespace)}\n" if key.namespace else ""
     head = f"apiVersion: {form.api_version}\nkind: {form.kind.kind}\nmetadata:\n{place}  name: {flow(key.name)}\n"
     lines = [*_lines(form.fields, values, "  "), *_choice(form, key, klass)]
-    filled = any(not line.lstrip().startswith("#") for line in lines)
-    return head + ("spec:\n" if filled else "spec: {}\n") + "\n".join(lines) + ("\n" if lines else "")
+    # A spec of comments alone is an empty one, and stays right when some of them become fields.
+    return "\n".join([f"{head}spec:" if lines else f"{head}spec: {{}}", *lines, ""])
 
 
 def questions(form: Form, values: Mapping[str, Any]) -> list[Field]:
