@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pty
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -34,6 +35,8 @@ KINDS = offers.kinds(SHOWCASE)
 GIVEN = {"ManagedInstanceGroup": {"zone": "us-west1-a", "size": 3}}
 """What fields hold for which nothing can be proposed."""
 EXAMPLES = {"string": "text", "integer": 3, "boolean": True, "object": {}, "array": [], "": "text"}
+SHOWN = re.findall(r"```yaml\n(.*?)```", (ROOT / "docs" / "starting.md").read_text(encoding="utf-8"), re.DOTALL)
+"""The YAML that the documentation shows."""
 MYSQL = "MySQLInstance.database.example.org"
 
 
@@ -110,6 +113,12 @@ def test_required_fields_are_filled_and_others_told() -> None:
         "    # Served by mysqldatabases.acme.example.org (published)\n"
         "    writeConnectionSecretToRef: {name: new}\n"
     )
+
+
+def test_the_page_shows_it() -> None:
+    kind = GroupKind("acme.example.org", "MySQLDatabaseRequirement")
+    text = claim_text(form_of(SHOWCASE, kind), claim_key(SHOWCASE, f"{kind}/shop/orders"))
+    assert text in SHOWN
 
 
 def test_without_a_schema_the_classes_tell_what_they_read() -> None:
@@ -284,6 +293,12 @@ def test_a_class_is_read_and_its_parts_find_each_other(project: Path) -> None:
     }
     assert run("generate").exit_code == 0
     assert run("validate", "dev").exit_code == 0
+
+
+def test_the_page_shows_a_class() -> None:
+    claim, *makes = (Kind.parse(word) for word in CACHE[1::2])
+    (shown,) = (text for text in SHOWN if "kind: Redis" in text)
+    assert shown in class_text(NewClass("small-cache", claim, makes), PROJECT.table())
 
 
 def test_a_class_is_claimed_right_away(project: Path) -> None:

@@ -162,6 +162,10 @@ def test_formats(words: list[str], begin: str, tmp_path: Path) -> None:
     assert (ran.stdout == "") == bool(written)
 
 
+def test_the_documented_picture_is_the_drawn_one(golden) -> None:
+    golden(ROOT / "docs" / "pictures" / "dev.svg", run("graph", "dev").stdout)
+
+
 def test_the_same_stack_gives_the_same_bytes() -> None:
     assert run("graph", "showcase", "--format", "html").stdout == run("graph", "showcase", "--format", "html").stdout
 
