@@ -28,6 +28,8 @@ def run(*words: str, stdin: str | None = None):
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("new") / "my-platform"
+    # What stands above it is none of its business.
+    (folder.parent / "pyproject.toml").write_text('[tool.pytest.ini_options]\naddopts = "--no-such-option"\n')
     skeleton.init(folder)
     return folder
 
