@@ -14,7 +14,7 @@ from claimsmith import fieldpath, reference, urns
 from claimsmith.binding import Unbound
 from claimsmith.connection import Connection, SecretPlace
 from claimsmith.drawing import Edge, Graph, Node
-from claimsmith.models.klass import Class, Template
+from claimsmith.models.klass import Class, Side, Template
 from claimsmith.models.objects import ClassKey, GroupKind
 from claimsmith.offers import dialect_of
 from claimsmith.plan import GivenResource, Plan, PlannedClaim
@@ -55,14 +55,22 @@ def narrowed(graph: Graph, outermost: Iterable[str]) -> Graph:
 
 
 def of_class(klass: Class, table: Table) -> Graph:
-    """What a class makes of a claim, before there is one."""
+    """What a class makes of a claim, before there is one: which of its fields go where, what refers to what."""
     claim, frame = f"claim {klass.serves}", f"class {klass.key}"
     where = klass.document.source_of("metadata.name")
     nodes = [
         Node(claim, f"any {klass.serves.kind}", klass.serves.group, "claim"),
         Node(frame, klass.name, dialect_of(klass), "class", note=f"{where.file}:{where.line}"),
     ]
-    edges = [Edge(claim, frame, "is served by")]
+    edges: list[Edge] = []
+    for template in klass.templates:
+        for name, to in _reads(template):
+            field_id = f"{claim} {name}"
+            if field_id not in {n.id for n in nodes}:
+                nodes.append(Node(field_id, name, kind="field", parent=claim))
+            edges.append(Edge(field_id, f"{frame}/{template.name}", to, "gives"))
+    if not edges:
+        edges = [Edge(claim, frame, "is served by")]
     for template in klass.templates:
         kind = "claim" if template.composite else "resource"
         nodes.append(Node(f"{frame}/{template.name}", template.kind, template.name, kind, parent=frame))  # type: ignore[arg-type]  # one of two
@@ -225,6 +233,14 @@ def _alone(node: Node, graph: Graph) -> Node:
     """A node out of its frame: what it was in is told in the tooltip."""
     within = "\n".join(graph.by_id[i].title for i in graph.above(node.id)[1:])
     return replace(node, parent=None, note="\n".join(filter(None, (within and f"of {within}", node.note))))
+
+
+def _reads(template: Template) -> Iterator[tuple[str, str]]:
+    """The fields of a claim that a template's patches read, and the fields that they write."""
+    for patch in template.patches:
+        if patch.origin is Side.claim and patch.target is Side.resource:
+            to = _field(fieldpath.parse(patch.to))
+            yield from ((r.removeprefix("spec."), to) for r in patch.reads if r.startswith("spec."))
 
 
 def _sibling_edges(klass: Class, template: Template, frame: str, table: Table) -> Iterator[Edge]:

@@ -147,7 +147,7 @@ class _Part:
         inner = {n.id for n in self.graph.within(parent)}
         for edge in self.graph.edges:
             joint = _joint(self.graph, edge)
-            if joint and edge.label and edge.source in inner:
+            if joint and _is_labelled(edge) and edge.source in inner:
                 pair = (edge.source, joint[2] if joint[0] == parent else layers.OUTSIDE)
                 rooms[pair] = max(rooms.get(pair, 0), _label_width(edge.label))
         return rooms
@@ -284,9 +284,14 @@ def stacked(node: Node) -> bool:
 
 
 def _label(edges: Sequence[Edge]) -> str:
-    labels = list(dict.fromkeys(e.label for e in edges if e.label))
+    labels = list(dict.fromkeys(e.label for e in edges if _is_labelled(e)))
     more = f" +{len(labels) - 1}" if len(labels) > 1 else ""
     return text.shortened(labels[0], LABEL, _LABEL_ROOM) + more if labels else ""
+
+
+def _is_labelled(edge: Edge) -> bool:
+    """Whether an edge has words in the picture: where values go is told in the tooltip, there are too many of them."""
+    return bool(edge.label) and edge.kind != "gives"
 
 
 def _label_width(label: str) -> float:
