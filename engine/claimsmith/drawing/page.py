@@ -60,6 +60,8 @@ details{border:1px solid var(--cs-edge);border-radius:10px;background:var(--pane
 details:target{border-color:var(--cs-claim);box-shadow:0 0 0 1px var(--cs-claim)}
 summary{cursor:pointer;padding:.6rem .8rem;overflow-wrap:anywhere;list-style:none;display:flex;gap:.55rem}
 summary::-webkit-details-marker{display:none}
+summary::after{content:"›";margin-left:auto;color:var(--cs-soft);line-height:1.3}
+details[open]>summary::after{transform:rotate(90deg)}
 summary:focus-visible{outline:2px solid var(--cs-updated);border-radius:10px}
 .signs{position:absolute;width:0;height:0}
 .i{flex:none;width:14px;height:14px;margin-top:.28em}
