@@ -46,10 +46,16 @@ def _last(side: Side, made: Made, path: fieldpath.Path) -> Step | None:
 
 
 def _told(step: Step, before: Step | None, made: Made, *, gone: bool) -> Cause:
+    what, was = _words(step), _words(before) if before else ""
+    was = was if was != what else ""
     if step.patch is None:
-        return Cause(step.by, step.what, step.where, gone=gone)
+        return Cause(step.by, what, step.where, was, gone=gone)
     read, where = _changed_read(step.patch, before.patch if before else None, made)
-    return Cause("patch", _patch_words(step.patch), step.where, read, where, gone)
+    return Cause("patch", what, step.where, was, read, where, gone)
+
+
+def _words(step: Step) -> str:
+    return _patch_words(step.patch) if step.patch else step.what
 
 
 def _patch_words(patch: PatchStory) -> str:

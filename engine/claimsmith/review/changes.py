@@ -44,6 +44,8 @@ class Cause:
     """`base`, `template`, `table`, `patch`, `identity`, `reference`, `option` or `source`."""
     what: str
     where: Source | None = None
+    was: str = ""
+    """The same in the base, where that reads otherwise."""
     claim: str = ""
     """The claim's field that changed, in words: empty where the claim says what it said."""
     claim_where: Source | None = None
