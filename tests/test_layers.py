@@ -14,7 +14,7 @@ CORE = [
     "errors", "fieldpath", "merge", "absent", "values", "regexp", "documents", "models", "catalog", "binding",
     "bindings_file", "compose", "reference", "connection", "plan", "render", "generate", "crds", "scope", "expand",
     "kubeconfig", "targets", "workload", "workload_plan", "records", "schema", "templating", "definitions", "crd_set",
-    "urns", "offers", "released", "explain",
+    "urns", "offers", "released", "explain", "drawing",
 ]  # fmt: skip
 OUTSIDE = {
     "pulumi", "pulumi_kubernetes", "typer", "click", "rich", "os", "io", "pathlib", "shutil", "tempfile", "glob",
@@ -30,7 +30,7 @@ UPPER = {
 
 # Each core module may import those above it and itself.
 ORDER = [
-    {"errors"},
+    {"errors", "drawing"},
     {"absent", "regexp", "fieldpath", "kubeconfig"},
     {"merge", "documents", "crds"},
     {"models", "reference", "values", "schema", "templating", "compose", "urns"},
