@@ -86,6 +86,20 @@ class ResourceChange:
     holds_data: bool = False
     cluster: str = ""
     """The target cluster; empty for the stack's own."""
+    address: str = ""
+    refers: tuple[str, ...] = ()
+    """The addresses of what it refers to."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A resource that stays as it is."""
+
+    part: str
+    kind: str
+    name: str
+    address: str
+    refers: tuple[str, ...] = ()
 
 
 class Level(StrEnum):
@@ -122,8 +136,8 @@ class ClaimChange:
     where: Source | None = None
     urn: str = ""
     resources: tuple[ResourceChange, ...] = ()
-    same: int = 0
-    """How many of its resources stay as they are."""
+    kept: tuple[Kept, ...] = ()
+    """Its resources that stay as they are."""
 
 
 @dataclass(frozen=True, slots=True)

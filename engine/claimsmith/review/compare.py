@@ -12,10 +12,11 @@ from claimsmith.explain.words import options_words
 from claimsmith.models.objects import ClaimKey
 from claimsmith.plan import PlannedClaim
 from claimsmith.review.causes import cause_of, place_of
-from claimsmith.review.changes import Cause, Change, ClaimChange, FieldChange, Op, ResourceChange, StackReview
+from claimsmith.review.changes import Cause, Change, ClaimChange, FieldChange, Kept, Op, ResourceChange, StackReview
 from claimsmith.review.fields import Difference, differences, hides, shown, touching, within, without
 from claimsmith.review.made import Made, claim_urn
 from claimsmith.review.side import Side
+from claimsmith.values import refs
 
 IDENTITY = (("metadata", "name"), ("metadata", "namespace"))
 
@@ -98,6 +99,8 @@ def resource_change(pair: Pair, comparison: Comparison) -> ResourceChange:
         where=place_of(made),
         holds_data=comparison.new.kinds.holds_data(made.kind),
         cluster=made.cluster,
+        address=_address(made),
+        refers=_refers(made),
     )
 
 
@@ -160,7 +163,7 @@ def _claim(
         where=known.binding.claim.document.source_of(),
         urn=claim_urn(plan, known),
         resources=tuple(resource_change(p, comparison) for p in touched),
-        same=len(pairs) - len(touched),
+        kept=_kept(pairs),
     )
 
 
@@ -197,8 +200,28 @@ def _application(address: str, comparison: Comparison) -> ClaimChange | None:
         reason=new.reason if new else "",
         where=known.application.document.source_of(),
         resources=tuple(resource_change(p, comparison) for p in touched),
-        same=len(pairs) - len(touched),
+        kept=_kept(pairs),
     )
+
+
+def _kept(pairs: list[Pair]) -> tuple[Kept, ...]:
+    same = [p.made for p in pairs if p.op is Op.same]
+    names = [str(m.document["metadata"]["name"]) for m in same]
+    return tuple(
+        Kept(m.part, m.kind.kind, name, _address(m), _refers(m)) for m, name in zip(same, names, strict=True)
+    )
+
+
+def _address(made: Made) -> str:
+    return made.child.address if made.child else f"{made.claim}/{made.part}" if made.claim else made.part
+
+
+def _refers(made: Made) -> tuple[str, ...]:
+    """What it refers to; for a Secret the children whose keys it unites."""
+    if made.secret and made.planned:
+        templates = {c.template.name: c.address for c in made.planned.children}
+        return tuple(templates[s.child] for s in made.secret.sources if s.child in templates)
+    return tuple(dict.fromkeys(r.resource for r in refs(made.document)))
 
 
 def _fields(pair: Pair, comparison: Comparison) -> Iterator[FieldChange]:
