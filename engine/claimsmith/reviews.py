@@ -28,8 +28,7 @@ def review(
         reviewed = []
         for done, stack in enumerate(chosen):
             move(done, stack)
-            told = stack_reviewed(before, project, stack)
-            reviewed.append(previewed(project, told) if preview and not told.problems else told)
+            reviewed.append(stack_reviewed(before, project, stack, preview=preview))
         move(len(chosen), "")
         return Review(
             project=project.name,
@@ -41,7 +40,7 @@ def review(
         )
 
 
-def stack_reviewed(before: Project, after: Project, stack: str) -> StackReview:
+def stack_reviewed(before: Project, after: Project, stack: str, *, preview: bool = False) -> StackReview:
     """One environment. A side that cannot be read is told as such; the other environments go on."""
     read: list[Side] = []
     for word, project in (("base", before), ("working tree", after)):
@@ -50,15 +49,14 @@ def stack_reviewed(before: Project, after: Project, stack: str) -> StackReview:
         except EngineError as error:
             return StackReview(stack, problems=error.problems, unread=word)
     comparison = compare(*read)
+    told = stack_review(comparison)
     gone = () if stack in after.stacks() else (_stack_gone(stack),)
-    return replace(stack_review(comparison), warnings=(*gone, *warnings_of(comparison)))
-
-
-def previewed(project: Project, told: StackReview) -> StackReview:
-    """The same with what the real engine says of it."""
+    told = replace(told, warnings=(*gone, *warnings_of(comparison)))
+    if not preview or gone:
+        return told
     from claimsmith import previews
 
-    return replace(told, preview=previews.preview(project, told))
+    return replace(told, preview=previews.preview(after, comparison))
 
 
 def components(project: Project) -> dict[str, str]:
@@ -101,7 +99,9 @@ def _renamed(revision: Revision, before: Project, after: Project) -> tuple[Warne
         return ()
     if old == after.name:
         return ()
-    what = f"the project is renamed from {old} to {after.name}: the engine keeps its state by that name, and knows nothing"
+    what = (
+        f"the project is renamed from {old} to {after.name}: the engine keeps its state by that name, and knows nothing"
+    )
     fix = "rename the stacks with it (pulumi stack rename ORGANIZATION/NEW/STACK), or put the name back"
     return (Warned("project-renamed", Level.danger, what, fix=fix),)
 

@@ -52,7 +52,9 @@ def _commit(root: Path, name: str) -> str:
         return _git(root, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}").decode().strip()
     except _GitError:
         shallow = _git(root, "rev-parse", "--is-shallow-repository").strip() == b"true"
-        fix = "fetch it first (git fetch --unshallow; in a workflow: fetch-depth: 0)" if shallow else "see: git branch -a"
+        fix = (
+            "fetch it first (git fetch --unshallow; in a workflow: fetch-depth: 0)" if shallow else "see: git branch -a"
+        )
         raise LoadError(Problem(f"there is no revision {name!r} in this repository", fix=fix)) from None
 
 

@@ -89,9 +89,7 @@ def _settled(here: _Here) -> tuple[list[Record], frozenset[ClaimKey]]:
     return held, frozenset(rebind)
 
 
-def _expanded(
-    here: _Here, held: Sequence[Record], rebind: frozenset[ClaimKey]
-) -> tuple[Expansion, Sequence[Problem]]:
+def _expanded(here: _Here, held: Sequence[Record], rebind: frozenset[ClaimKey]) -> tuple[Expansion, Sequence[Problem]]:
     """Every claim with its class and children; composites within claims get another class where theirs does not hold."""
     project, catalog = here.project, here.catalog
 

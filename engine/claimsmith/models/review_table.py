@@ -1,10 +1,12 @@
-"""What a review must know of kinds: which fields the engine cannot change in place, which nobody can, what holds data."""
+"""What a review must know of kinds: fields that the engine, or nobody, can change in place; what holds data."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
+
+from pydantic import Field
 
 from claimsmith import fieldpath
 from claimsmith.documents import Document
@@ -16,10 +18,10 @@ Fields = Mapping[GroupKind, tuple[fieldpath.Path, ...]]
 
 
 class _File(Model):
-    replaced: dict[str, list[str]] = {}
-    immutable: dict[str, list[str]] = {}
-    holds_data: list[str] = []
-    holds_no_data: list[str] = []
+    replaced: dict[str, list[str]] = Field(default_factory=dict)
+    immutable: dict[str, list[str]] = Field(default_factory=dict)
+    holds_data: list[str] = Field(default_factory=list)
+    holds_no_data: list[str] = Field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)

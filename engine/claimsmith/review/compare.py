@@ -45,6 +45,11 @@ class Comparison:
     old: Side
     new: Side
     pairs: dict[str, list[Pair]] = field(default_factory=dict)
+    lost: dict[str, Pair] = field(default_factory=dict)
+    """What is no longer made under one URN, by the new URN under which the same object is made."""
+
+    reborn: dict[str, str] = field(default_factory=dict)
+    """The same the other way round: old URN and new."""
 
     def all(self) -> Iterator[Pair]:
         """Every pair."""
@@ -64,6 +69,10 @@ def compare(old: Side, new: Side) -> Comparison:
         if made.urn not in taken:
             op = Op.retained if made.options.retain else Op.deleted
             comparison.pairs.setdefault(made.claim, []).append(Pair(made, None, op))
+    gone = {p.old.identity: p for p in comparison.all() if p.old and p.new is None}
+    fresh = [p.new for p in comparison.all() if p.new and p.old is None]
+    comparison.lost = {made.urn: gone[made.identity] for made in fresh if made.identity in gone}
+    comparison.reborn = {lost.made.urn: urn for urn, lost in comparison.lost.items()}
     return comparison
 
 
@@ -108,7 +117,7 @@ def replacing(made: Made, path: fieldpath.Path, side: Side) -> bool:
     """Whether a change of this field makes the engine's provider delete the object and make it anew."""
     if any(within(path, p) for p in IDENTITY):
         return True
-    return touching(path, side.kinds.replaced.get(made.kind, ())) is not None and not made.part.endswith("hold")
+    return touching(path, side.kinds.replaced.get(made.kind, ())) is not None and not made.held
 
 
 def _pair(old: Made | None, new: Made, side: Side) -> Pair:
@@ -207,9 +216,7 @@ def _application(address: str, comparison: Comparison) -> ClaimChange | None:
 def _kept(pairs: list[Pair]) -> tuple[Kept, ...]:
     same = [p.made for p in pairs if p.op is Op.same]
     names = [str(m.document["metadata"]["name"]) for m in same]
-    return tuple(
-        Kept(m.part, m.kind.kind, name, _address(m), _refers(m)) for m, name in zip(same, names, strict=True)
-    )
+    return tuple(Kept(m.part, m.kind.kind, name, _address(m), _refers(m)) for m, name in zip(same, names, strict=True))
 
 
 def _address(made: Made) -> str:
@@ -225,18 +232,21 @@ def _refers(made: Made) -> tuple[str, ...]:
 
 
 def _fields(pair: Pair, comparison: Comparison) -> Iterator[FieldChange]:
-    if pair.old is None or pair.new is None:
+    new, old, found = pair.new, pair.old, pair.found
+    if new and new.urn in comparison.lost:
+        # The same object under another name of the engine's.
+        old = comparison.lost[new.urn].old
+        found = tuple(differences(dict(old.document), dict(new.document))) if old else ()
+    if old is None or new is None:
         return
-    document = pair.new.document
-    for difference in pair.found:
-        cause = cause_of(difference, (comparison.old, pair.old), (comparison.new, pair.new))
+    for difference in found:
         yield FieldChange(
             fieldpath.to_text(difference.path),
-            shown(pair.old.document, difference.path, difference.old),
-            shown(document, difference.path, difference.new),
-            cause,
-            replaces=replacing(pair.new, difference.path, comparison.new),
-            secret=hides(document, difference),
+            shown(old.document, difference.path, difference.old),
+            shown(new.document, difference.path, difference.new),
+            cause_of(difference, (comparison.old, old), (comparison.new, new)),
+            replaces=replacing(new, difference.path, comparison.new),
+            secret=hides(new.document, difference),
         )
 
 
@@ -276,7 +286,12 @@ def _sources(made: Made) -> list[str]:
 
 def _why(pair: Pair, comparison: Comparison) -> str:
     made = pair.made
+    again = comparison.reborn.get(made.urn) if pair.new is None else None
     match pair.op:
+        case Op.created if made.urn in comparison.lost:
+            return "merged into the live object that another URN of the engine's has"
+        case Op.deleted if again:
+            return f"and with it what was just merged into it as {again.rpartition('::')[2]}"
         case Op.created if made.claim in comparison.old.claims:
             return "its template is new"
         case Op.deleted | Op.retained if made.claim in comparison.new.claims:
@@ -288,5 +303,3 @@ def _why(pair: Pair, comparison: Comparison) -> str:
             return f"{', '.join(changed or ['its cluster'])} cannot be changed in place by the engine"
         case _:
             return ""
-
-

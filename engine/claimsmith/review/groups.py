@@ -87,7 +87,14 @@ def class_words(claim: ClaimChange) -> str:
 
 def _key(claim: ClaimChange) -> Hashable:
     resources = tuple(_resource_key(r) for r in claim.resources)
-    return claim.change, claim.class_before, claim.class_after, claim.claim.partition("/")[0], resources, len(claim.kept)
+    return (
+        claim.change,
+        claim.class_before,
+        claim.class_after,
+        claim.claim.partition("/")[0],
+        resources,
+        len(claim.kept),
+    )
 
 
 def _resource_key(resource: ResourceChange) -> Hashable:

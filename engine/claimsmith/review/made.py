@@ -48,10 +48,15 @@ class Made:
         return GroupKind.of(dict(self.document))
 
     @property
+    def held(self) -> bool:
+        """Whether it is only a mark on something that somebody else owns."""
+        return self.part.rpartition("/")[2] == HOLD and self.child is None
+
+    @property
     def identity(self) -> tuple[str, str, str, str]:
         """What it is in the world: cluster, kind, namespace and name, whatever the engine calls it."""
         metadata = self.document["metadata"]
-        kind = f"{self.kind}{PATCH if self.part.endswith(f'/{HOLD}') or self.part == HOLD else ''}"
+        kind = f"{self.kind}{PATCH if self.held else ''}"
         return self.cluster, kind, str(metadata.get("namespace") or ""), str(metadata["name"])
 
 

@@ -30,7 +30,9 @@ def markdown(review: Review, *, limit: int = LIMIT) -> str:
             kept.append(block)
             room -= len(block)
     left = len(blocks) - len(kept)
-    more = [f"\n*{left} more parts do not fit into a comment.* See all: `claimsmith review --base {_code_text(review.base)}`\n"]
+    more = [
+        f"\n*{left} more parts do not fit into a comment.* See all: `claimsmith review --base {_code_text(review.base)}`\n"
+    ]
     return "".join([*head, *kept, *(more if left else [])])
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Literal
 
 from claimsmith.drawing import Edge, Graph, Node
@@ -35,7 +36,9 @@ def picture(stack: StackReview, groups: list[Group], link: Callable[[Group], str
     wanted: list[tuple[str, str]] = []
     for group in groups:
         for node, refers in _claim(group, link(group)):
-            nodes.setdefault(node.id, node)
+            # One object that is deleted and created is made anew, whatever the engine calls it.
+            twice = node.id in nodes and node.parent is not None
+            nodes[node.id] = replace(node, state="replaced") if twice else node
             wanted += [(node.id, to) for to in refers]
     for resource in stack.given:
         node = Node(resource.address, resource.name, resource.kind, "resource", _STATES[resource.op])

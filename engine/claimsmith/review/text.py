@@ -54,7 +54,7 @@ def lines(review: Review) -> Iterator[Line]:
 def verdict(review: Review) -> str:
     """The whole in one sentence."""
     if review.failed:
-        return "This cannot be deployed as it is: see what is refused above."
+        return "This would be refused as it is."
     if review.destructive:
         return "Something is deleted or made anew: look twice."
     return "There are changes; nothing is deleted or made anew." if review.changes else "Nothing changes."

@@ -33,26 +33,29 @@ def in_order(found: Sequence[Warned]) -> tuple[Warned, ...]:
 
 def _same_identity(comparison: Comparison) -> Iterator[Warned]:
     """Deleted and created under one identity: the engine merges the new into the live object, then deletes it."""
-    gone = {p.old.identity: p for p in comparison.all() if p.new is None and p.old}
     for pair in comparison.all():
-        lost = gone.get(pair.new.identity) if pair.new and pair.old is None else None
+        lost = comparison.lost.get(pair.new.urn) if pair.new and pair.old is None else None
         if lost is None or pair.new is None or lost.old is None:
             continue
-        both = f"{_object(pair.new)} is created by {_who(pair.new)} and deleted by {_who(lost.old)}"
+        new, old = _who(pair.new, lost.old), _who(lost.old, pair.new)
         if lost.op is Op.retained:
-            what = f"{both}, which lets it stay: it is taken over"
+            what = f"{_object(pair.new)} is left behind by {old} and taken over by {new}"
             yield _of(pair.new, "identity-taken-over", Level.note, what, "see that nobody else deletes it")
             continue
-        what = f"{both}: the engine merges the new one into the live object, then deletes that"
+        what = (
+            f"{_object(pair.new)} would be lost: {new} is merged into the live object under another URN, "
+            f"then the URN of {old} is deleted, and the object with it"
+        )
         fix = "keep the template's name and apiVersion, or say previousName in the template that takes it over"
         yield _of(pair.new, "identity-lost", Level.danger, what, fix)
 
 
 def _data_lost(comparison: Comparison) -> Iterator[Warned]:
-    """Deletion or replacement of something that holds data."""
+    """Deletion or replacement of something that holds data, unless that was told louder already."""
+    told = {p.made.urn for p in comparison.lost.values()}
     for pair in comparison.all():
         made = pair.old
-        if made is None or not comparison.new.kinds.holds_data(made.kind) or pair.made.part.endswith("hold"):
+        if made is None or made.held or made.urn in told or not comparison.new.kinds.holds_data(made.kind):
             continue
         if pair.op is Op.deleted:
             fix = "let its reclaimPolicy be Retain, deploy that, and remove it then; or take a backup first"
@@ -215,9 +218,11 @@ def _object(made: Made) -> str:
     return f"{made.kind.kind} {place}{metadata['name']}{where}"
 
 
-def _who(made: Made) -> str:
-    template = f"{made.claim}/{made.part}" if made.claim else f"the stack ({made.part})"
-    return f"{template} of {made.document['apiVersion']}"
+def _who(made: Made, other: Made) -> str:
+    """What makes an object, with as much as tells it from the other."""
+    template = made.part if made.claim == other.claim else f"{made.claim or 'the stack'}/{made.part}"
+    version = str(made.document["apiVersion"])
+    return f"{template} of {version}" if version != other.document["apiVersion"] else template
 
 
 def _claimed(claim: PlannedClaim) -> Source:
