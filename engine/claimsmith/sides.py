@@ -90,7 +90,7 @@ def _settled(here: _Here) -> tuple[list[Record], frozenset[ClaimKey]]:
 
 
 def _expanded(here: _Here, held: Sequence[Record], rebind: frozenset[ClaimKey]) -> tuple[Expansion, Sequence[Problem]]:
-    """Every claim with its class and children; composites within claims get another class where theirs does not hold."""
+    """Every claim with its class and children; composites within claims may get another class."""
     project, catalog = here.project, here.catalog
 
     def expanded(again: frozenset[ClaimKey]) -> Expansion:
@@ -124,12 +124,15 @@ def _broken(here: _Here, found: Expansion, rebind: frozenset[ClaimKey]) -> list[
 
 def _scheduled(here: _Here, found: Expansion, held: Sequence[Record]) -> tuple[Schedule, Sequence[Problem]]:
     """Every application with its target; where a record no longer holds, with the one that it would get now."""
-    where = {"project": here.project.name, "stack": here.stack}
+
+    def scheduled(again: frozenset[ClaimKey] = frozenset()) -> Schedule:
+        name = here.project.name
+        return workload.schedule(here.catalog, found, held, project=name, stack=here.stack, rebind=again)
+
     try:
-        return workload.schedule(here.catalog, found, held, **where), ()
+        return scheduled(), ()
     except BindingError as error:
-        again = frozenset(r.claim for r in here.records)
-        return workload.schedule(here.catalog, found, held, **where, rebind=again), error.problems
+        return scheduled(frozenset(r.claim for r in here.records)), error.problems
 
 
 def _unrecorded(here: _Here, found: Expansion, scheduled: Schedule) -> list[Problem]:

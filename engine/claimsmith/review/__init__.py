@@ -1,8 +1,8 @@
 """The review of a change: two plans of each environment compared, told claim by claim, with what to beware of.
 
-`made` names all that a plan makes as the engine does, `compare` says what becomes of each, `fields` where two documents
-differ, `causes` what made them differ, `warnings` what to beware of. `changes` is the review as data; `text`, `markdown`
-and `page` write it down, `engine` holds it against the real engine's preview.
+`made` names all that a plan makes as the engine does, `compare` says what becomes of each, `fields` where two
+documents differ, `causes` what made them differ, `warnings` what to beware of. `changes` is the review as data;
+`text`, `markdown` and `page` write it down, `engine` holds it against the real engine's preview.
 """
 
 from claimsmith.review.changes import Review, StackReview

@@ -1,4 +1,4 @@
-"""What caused a field's change: the patch, literal, template or reference that makes it, and the claim's field it reads."""
+"""What caused a field's change: the patch, literal or reference that makes it, and the claim's field that it reads."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which fields a kind's definition does not let change: the rules of its schema that compare a value with the old one."""
+"""Which fields a kind's definition does not let change: the rules of its schema that look at the old value."""
 
 from __future__ import annotations
 

@@ -30,9 +30,8 @@ def markdown(review: Review, *, limit: int = LIMIT) -> str:
             kept.append(block)
             room -= len(block)
     left = len(blocks) - len(kept)
-    more = [
-        f"\n*{left} more parts do not fit into a comment.* See all: `claimsmith review --base {_code_text(review.base)}`\n"
-    ]
+    command = code(f"claimsmith review --base {review.base}")
+    more = [f"\n*{left} more parts do not fit into a comment.* See all: {command}\n"]
     return "".join([*head, *kept, *(more if left else [])])
 
 

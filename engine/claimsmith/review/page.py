@@ -1,4 +1,4 @@
-"""A review as one HTML page that needs nothing else: no script, no font, no request; light and dark, broad and narrow."""
+"""A review as one HTML page that needs nothing else: no script, no font, no request; light and dark."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def _shown(stack: StackReview) -> _Shown:
     anchors = {c.claim: f"{stack.stack}-{index}" for index, group in enumerate(found) for c in group.claims}
     graph = picture(stack, found, lambda group: f"#{anchors[group.sample.claim]}")
     # Made by us, of escaped parts.
-    drawn = [Markup(part) for part in drawing.svg_parts(graph)] if graph.nodes else []  # noqa: S704
+    drawn = [Markup(part) for part in drawing.svg_parts(graph)] if graph.nodes else []
     return _Shown(stack, found, drawn, anchors)
 
 

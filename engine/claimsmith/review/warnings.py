@@ -12,7 +12,7 @@ from claimsmith.plan import PlannedClaim
 from claimsmith.review.access import widened
 from claimsmith.review.causes import place_of
 from claimsmith.review.changes import Level, Op, Warned
-from claimsmith.review.compare import Comparison, Pair
+from claimsmith.review.compare import Comparison
 from claimsmith.review.fields import touching
 from claimsmith.review.made import Made
 
@@ -149,8 +149,8 @@ def _keys_missing(comparison: Comparison) -> Iterator[Warned]:
         wanted = dict.fromkeys(claim.binding.klass.contract, "its kind promises it")
         was = _keys(old.connection) if old and old.connection else None
         wanted |= dict.fromkeys(was or (), "it had it before")
-        for key, why in wanted.items() if delivered is not None else ():
-            if key not in delivered:
+        for key, why in wanted.items():
+            if delivered is not None and key not in delivered:
                 what = f"the Secret of {claim.address} will have no key {key!r} ({why})"
                 fix = f"let a template offer the connection detail {key}"
                 yield Warned("secret-key-missing", Level.warning, what, claim.address, "", _claimed(claim), fix)
@@ -171,13 +171,12 @@ def _sources_missing(claim: PlannedClaim, old: PlannedClaim | None) -> Iterator[
 
 def _accounts(comparison: Comparison) -> Iterator[Warned]:
     """Children that are made by somebody who may do more."""
-    moved: dict[tuple[str, str, str], list[Pair]] = {}
+    moved: dict[tuple[str, str, str], Source] = {}
     for pair in comparison.all():
         if pair.old and pair.new and pair.old.account != pair.new.account and pair.new.planned:
-            key = str(pair.new.planned.binding.klass.key)
-            moved.setdefault((key, pair.old.account, pair.new.account), []).append(pair)
-    for (klass, old, new), pairs in moved.items():
-        where = pairs[0].new.planned.binding.klass.document.source_of("spec") if pairs[0].new.planned else None
+            by = pair.new.planned.binding.klass
+            moved.setdefault((str(by.key), pair.old.account, pair.new.account), by.document.source_of("spec"))
+    for (klass, old, new), where in moved.items():
         fix = "see what the account may do: kubectl auth can-i --list --as system:serviceaccount:NAMESPACE:NAME"
         if not new:
             what = f"what {klass} makes was made as {old}, and is made with the stack's own rights from now on"
