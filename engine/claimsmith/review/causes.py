@@ -17,6 +17,8 @@ from claimsmith.review.side import Side
 
 def cause_of(difference: Difference, old: tuple[Side, Made], new: tuple[Side, Made]) -> Cause | None:
     """What makes the field what it is now; or what made it, where it is there no longer."""
+    if new[1].source or old[1].source:
+        return _written(difference, old[1], new[1])
     before = _last(*old, difference.path)
     after = _last(*new, difference.path)
     if difference.new is ABSENT or after is None:
@@ -25,17 +27,30 @@ def cause_of(difference: Difference, old: tuple[Side, Made], new: tuple[Side, Ma
 
 
 def place_of(made: Made) -> Source | None:
-    """Where in the platform's files something is made."""
+    """Where in the project's files something is made."""
+    if made.source:
+        return made.source.source_of()
     if made.child is None or made.planned is None:
         return made.planned.binding.claim.document.source_of() if made.planned else None
     template = made.child.template
     return (template.document or made.planned.binding.klass.document).source_of(template.at)
 
 
+def _written(difference: Difference, old: Made, new: Made) -> Cause | None:
+    """A field of what the stack gives as it is."""
+    gone = difference.new is ABSENT
+    source = (old if gone else new).source
+    return (
+        Cause("base", "written in the stack's files", source.source_of(difference.path), gone=gone) if source else None
+    )
+
+
 def _last(side: Side, made: Made, path: fieldpath.Path) -> Step | None:
     """The last thing that had a say in a field."""
     if made.child is None:
         return None
+    if made.kind.kind == "Secret" and path[0] == "data" and "stringData" in made.child.document:
+        path = ("stringData", *path[1:])
     try:
         known = side.facts.claims[ClaimKey.parse(made.claim)]
         steps = trace(side.facts, known, child=made.part, path=fieldpath.to_text(path)).steps

@@ -1,8 +1,8 @@
 """The comparison of files held against the real engine's preview: where the two say something else, and why.
 
 Takes the steps of `pulumi preview --json`. The engine compares the program with what it deployed last, a review files
-with files: they differ where the base is not what is deployed, where something was changed by hand, or where only the engine's
-provider knows that a field cannot be changed in place.
+with files: they differ where the base is not what is deployed, where something was changed by hand, or where only the
+engine's provider knows that a field cannot be changed in place.
 """
 
 from __future__ import annotations

@@ -48,13 +48,20 @@ def _kept(rule: str) -> Iterator[fieldpath.Path]:
 
     A rule with an alternative may hold for another reason, unless that is only that there was nothing before.
     """
-    parts = [part.strip().strip("()").strip() for part in _ALTERNATIVE.split(rule)]
+    parts = [_bare(part) for part in _ALTERNATIVE.split(rule)]
     rest = [p for p in parts if not re.fullmatch(rf"!\s*has\(\s*oldSelf{_NAME}\s*\)", p)]
     if len(rest) != 1:
         return
     for part in rest[0].split("&&"):
-        match = _EQUAL.fullmatch(part.strip().strip("()").strip())
+        match = _EQUAL.fullmatch(_bare(part))
         if match:
             names = [g for g in match.groups() if g is not None]
             if names[0] == names[1]:
                 yield tuple(n for n in names[0].split(".") if n)
+
+
+def _bare(text: str) -> str:
+    """The text without brackets around the whole of it."""
+    text = text.strip()
+    inner = text[1:-1]
+    return _bare(inner) if text[:1] == "(" and text[-1:] == ")" and "(" not in inner and ")" not in inner else text

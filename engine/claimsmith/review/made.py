@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import product
@@ -11,8 +12,9 @@ from claimsmith import urns
 from claimsmith.compose.identity import OWNER
 from claimsmith.compose.options import Options, options_of
 from claimsmith.connection import Connection
+from claimsmith.documents import Document
 from claimsmith.expand import Child, Draft
-from claimsmith.models.objects import ClassKey, GroupKind
+from claimsmith.models.objects import ClassKey, GroupKind, ObjectKey
 from claimsmith.plan import Plan, PlannedClaim, hold, secret_document
 from claimsmith.workload_plan import PlannedWorkload
 
@@ -41,6 +43,8 @@ class Made:
     planned: PlannedClaim | None = None
     child: Child | None = None
     secret: Connection | None = None
+    source: Document | None = None
+    """The document that gives it, where it is given as it is."""
 
     @property
     def kind(self) -> GroupKind:
@@ -87,10 +91,15 @@ class _Place:
         return urns.urn(self.project, self.stack, self.types, self.names[0])
 
 
-def made_by(plan: Plan, drafts: Iterable[Draft] = ()) -> dict[str, Made]:
-    """Every object of a plan by its URN. `drafts` are those of the plan's claims, for applications within them."""
+def made_by(
+    plan: Plan, drafts: Iterable[Draft] = (), given: Mapping[ObjectKey, Document] | None = None
+) -> dict[str, Made]:
+    """Every object of a plan by its URN.
+
+    `drafts` are those of the plan's claims, for applications within them; `given` the documents of what is given.
+    """
     found = [
-        *_given(plan),
+        *_given(plan, given or {}),
         *(m for claim in plan.claims for m in _claim(plan, claim, _place(plan, claim), "", claim.address)),
         *_workloads(plan, list(drafts)),
     ]
@@ -107,11 +116,15 @@ def _place(plan: Plan, claim: PlannedClaim) -> _Place:
     return _Place(plan.project, plan.stack, (kind,), (claim.component_name,))
 
 
-def _given(plan: Plan) -> Iterator[Made]:
+def _given(plan: Plan, documents: Mapping[ObjectKey, Document]) -> Iterator[Made]:
     for resource in plan.resources:
+        # One without a namespace was put into `default`.
+        bare = ObjectKey(resource.key.group_kind, "", resource.key.name)
+        source = documents.get(resource.key) or documents.get(bare)
         types = (urns.resource_type(resource.document),)
         urn = urns.urn(plan.project, plan.stack, types, resource.address)
-        yield Made(urn, "", resource.address, _annotated(resource.document, resource.options), resource.options)
+        document = _annotated(resource.document, resource.options)
+        yield Made(urn, "", resource.address, document, resource.options, source=source)
 
 
 def _claim(plan: Plan, claim: PlannedClaim, here: _Place, prefix: str, root: str) -> Iterator[Made]:
@@ -196,9 +209,20 @@ def _composed_in(draft: Draft, here: _Place) -> Iterator[tuple[str, _Place]]:
         yield from _composed_in(inner, here.below(inner.binding.claim.key.group_kind, inner.template))
 
 
+def _united(document: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A Secret as the API server keeps it: what is given as text is data like the rest."""
+    texts = document.get("stringData")
+    if document.get("kind") != "Secret" or not isinstance(texts, dict):
+        return document
+    encoded = {k: base64.b64encode(v.encode()).decode() if isinstance(v, str) else v for k, v in texts.items()}
+    rest = {k: v for k, v in document.items() if k != "stringData"}
+    return {**rest, "data": {**(document.get("data") or {}), **encoded}}
+
+
 def _annotated(document: Mapping[str, Any], options: Options, owner: str = "") -> dict[str, Any]:
     """The document with what the engine is told by annotation, as far as that may change."""
-    told = {**({OWNER: owner} if owner else {})}
+    document = _united(document)
+    told = {OWNER: owner} if owner else {}
     if len(options.wait_for) == 1:
         told[WAIT_FOR] = options.wait_for[0]
     if not told:

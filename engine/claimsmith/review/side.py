@@ -35,7 +35,7 @@ class Side:
     @cached_property
     def made(self) -> dict[str, Made]:
         """Every object by its URN."""
-        return made_by(self.plan, self.expansion.drafts)
+        return made_by(self.plan, self.expansion.drafts, self.catalog.resources)
 
     @cached_property
     def claims(self) -> dict[str, PlannedClaim]:

@@ -46,7 +46,7 @@ def _same_identity(comparison: Comparison) -> Iterator[Warned]:
             f"{_object(pair.new)} would be lost: {new} is merged into the live object under another URN, "
             f"then the URN of {old} is deleted, and the object with it"
         )
-        fix = "keep the template's name and apiVersion, or say previousName in the template that takes it over"
+        fix = "keep the apiVersion and the template's name; or let its reclaimPolicy be Retain, and deploy that first"
         yield _of(pair.new, "identity-lost", Level.danger, what, fix)
 
 
