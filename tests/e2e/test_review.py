@@ -8,7 +8,11 @@ import subprocess
 from typing import Any
 
 import pytest
+from lightkube.generic_resource import create_global_resource
+from lightkube.types import PatchType
 
+from claimsmith.local import install_crds
+from claimsmith.project import crds_needed
 from tests.e2e.examples import claim, private_mysql, with_reclaim_policy
 from tests.e2e.rig import RESOURCE_GROUP, Ran, Rig
 
@@ -173,9 +177,6 @@ def test_another_api_version_is_another_urn_of_one_object(deployed: Rig) -> None
     # A template under a new name is known to the engine by the old one; the object's name follows the new one.
     klass["spec"]["resources"][2] |= {"name": "renamed", "previousName": "my-sql-server-virtual-network-rule"}
     rig.write("components/private/class.yaml", klass)
-    from claimsmith.local import install_crds
-    from claimsmith.project import crds_needed
-
     install_crds(rig.kubeconfig, crds_needed(rig.root))
     rebind(rig, "one", "two")
     ran, found = review(rig, "--preview")
@@ -203,7 +204,8 @@ def test_where_the_engine_says_something_else_it_says_why(deployed: Rig) -> None
     # Changed by hand: a refresh tells the engine.
     rig.ok(rig.up("dev"))
     name = rig.one(RESOURCE_GROUP, claim="two", namespace=rig.name)["metadata"]["name"]
-    rig.patch(RESOURCE_GROUP, name, {"spec": {"location": "Elsewhere"}})
+    group = create_global_resource(*RESOURCE_GROUP, "resourcegroups")
+    rig.client.patch(group, name, {"spec": {"location": "Elsewhere"}}, patch_type=PatchType.MERGE)
     rig.ok(rig.pulumi("refresh", "--stack", "dev", "--yes", "--skip-preview"))
     _, found = review(rig, "--preview")
     (difference,) = told(found)["preview"]["differences"]

@@ -15,7 +15,7 @@ MARK = "<!-- claimsmith review -->"
 """The first line, by which a workflow finds its own comment again."""
 _RESERVE = 400
 _LEVELS = {Level.danger: "🛑", Level.warning: "⚠️", Level.note: "ℹ️"}
-_SPECIAL = re.compile(r"([\\`*_{}\[\]<>()#+!|~@&$])")
+_SPECIAL = re.compile(r"([\\`*_{}\[\]()#+!|~$])")
 
 
 def markdown(review: Review, *, limit: int = LIMIT) -> str:
@@ -37,7 +37,7 @@ def markdown(review: Review, *, limit: int = LIMIT) -> str:
 
 def escaped(text: str) -> str:
     """Text in which nothing is taken for markup, and nobody is called."""
-    return _SPECIAL.sub(r"\\\1", text.replace("\n", " ")).replace("@", "@\u200b")
+    return _html(_SPECIAL.sub(r"\\\1", text))
 
 
 def code(text: str) -> str:

@@ -53,6 +53,8 @@ def lines(review: Review) -> Iterator[Line]:
 
 def verdict(review: Review) -> str:
     """The whole in one sentence."""
+    if any(s.problems or (s.preview and s.preview.problems) for s in review.stacks):
+        return "Not all of it can be told."
     if review.failed:
         return "This would be refused as it is."
     if review.destructive:
