@@ -1,8 +1,8 @@
 """A real browser for tests: Debian's chromium, headless, driven by its own driver.
 
 `Browser.open` shows a file or an HTML text with scripts on or off, in light or dark, at a width; the `Page` that it
-gives finds what a reader would see. Where there is no chromium, tests are skipped with a reason; in CI (`CI=true`) that is
-a failure, unless `CLAIMSMITH_NO_BROWSER` says that there can be none.
+gives finds what a reader would see. Where there is no chromium, tests are skipped with a reason; in CI (`CI=true`) that
+is a failure, unless `CLAIMSMITH_NO_BROWSER` says that there can be none.
 """
 
 from __future__ import annotations

@@ -146,7 +146,7 @@ def test_parts_that_nothing_joins_are_pictures_of_their_own() -> None:
     pictures = svg_parts(Graph((*ONE.nodes, Node("alone", "Alone"))))
     assert [sorted(shown(p)) for p in pictures] == [["c", "g", "s", "x"], ["n"], ["alone"]]
     assert all("<style" not in p for p in pictures)
-    assert "prefers-color-scheme:dark" in style()
+    assert "prefers-color-scheme: dark" in style()
 
 
 @pytest.mark.parametrize(

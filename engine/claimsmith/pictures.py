@@ -6,15 +6,16 @@ keys where a class promises them; there is no value in a plan.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from claimsmith import fieldpath, reference, urns
 from claimsmith.binding import Unbound
 from claimsmith.connection import Connection, SecretPlace
 from claimsmith.drawing import Edge, Graph, Node
 from claimsmith.models.klass import Class, Template
-from claimsmith.models.objects import ClaimKey, ClassKey
+from claimsmith.models.objects import ClassKey, GroupKind
 from claimsmith.offers import dialect_of
 from claimsmith.plan import GivenResource, Plan, PlannedClaim
 from claimsmith.reference import Table, Target
@@ -23,9 +24,9 @@ from claimsmith.values import Ref, walk
 from claimsmith.workload_plan import PlannedWorkload
 
 
-def of_stack(plan: Plan) -> Graph:
+def of_stack(plan: Plan, table: Table) -> Graph:
     """All that a stack makes: each claim with its children, what serves it, and what refers to what."""
-    drawn = _Drawn(plan.project, plan.stack)
+    drawn = _Drawn(plan.project, plan.stack, table)
     for claim in plan.claims:
         drawn.claim(claim)
     for workload in plan.workloads:
@@ -39,14 +40,9 @@ def of_stack(plan: Plan) -> Graph:
     return drawn.graph()
 
 
-def of_claims(plan: Plan, claims: Iterable[ClaimKey]) -> Graph:
-    """Some claims of a stack, with what serves them and what they refer to."""
-    return narrowed(of_stack(plan), [str(c) for c in claims])
-
-
-def served_by(plan: Plan, klass: ClassKey) -> list[ClaimKey]:
-    """The claims of a stack that a class serves, themselves or within them."""
-    return [c.binding.claim.key for c in plan.claims if any(i.binding.klass.key == klass for i in c.walk())]
+def served_by(plan: Plan, klass: ClassKey) -> list[str]:
+    """The addresses of a stack's claims that a class serves, themselves or within them."""
+    return [c.address for c in plan.claims if any(i.binding.klass.key == klass for i in c.walk())]
 
 
 def narrowed(graph: Graph, outermost: Iterable[str]) -> Graph:
@@ -86,6 +82,7 @@ class _Drawn:
 
     project: str
     stack: str
+    table: Table
     nodes: dict[str, Node] = field(default_factory=dict)
     edges: list[Edge] = field(default_factory=list)
 
@@ -118,7 +115,7 @@ class _Drawn:
             own = self.urn((*types, urns.resource_type(child.document)), f"{name}/{child.template.name}")
             self.add(Node(child.address, child.template.kind, child.name, parent=claim.address, note=own))
             self.edges.append(Edge(claim.address, child.address))
-            self.edges += _references(child.address, child.document)
+            self.edges += _references(child.address, child.document, self.table)
         for inner in claim.nested:
             self.claim(inner, claim.address, types, name)
         for number, secret in enumerate(claim.connections):
@@ -184,10 +181,14 @@ class _Drawn:
             self.add(Node(f"{address}/{r['name']}", str(r["kind"]), str(r["name"]), "resource", "retained", address))
 
 
-def _references(address: str, document: Mapping[str, object]) -> Iterator[Edge]:
+def _references(address: str, document: dict[str, Any], table: Table) -> Iterator[Edge]:
+    """What a child's values come from, and what it names outright where the table knows the kinds that it may name."""
+    named = table.get(GroupKind.of(document), {})
     for path, leaf in walk(document):
         if isinstance(leaf, Ref) and leaf.resource != address:
             yield Edge(address, leaf.resource, _field(path), "refers")
+        elif isinstance(leaf, str) and path[-1:] == ("name",) and _field(path) in named:
+            yield from (Edge(address, f"{kind}/{leaf}", _field(path), "refers") for kind in named[_field(path)])
 
 
 def _field(path: fieldpath.Path) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from claimsmith.cli import console, local, questions, review, toolchain
+from claimsmith.cli import console, local, questions, review, starting, toolchain
 from claimsmith.cli.console import Format, Output, TextFormat
 from claimsmith.cli.questions import Stack
 
@@ -26,6 +26,9 @@ app.command()(questions.explain)
 app.command()(questions.classes)
 app.command()(questions.crds)
 app.command()(review.review)
+app.command()(questions.graph)
+app.command()(starting.init)
+app.add_typer(starting.new, name="new")
 
 
 @app.callback(invoke_without_command=True)

@@ -1,7 +1,9 @@
-"""The commands that only tell something: `explain`, `classes` and `crds`."""
+"""The commands that only tell something: `explain`, `classes`, `crds` and `graph`."""
 
 from __future__ import annotations
 
+from enum import StrEnum
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -107,6 +109,52 @@ def crds(
         console.print_json(found)
     else:
         console.print_yaml(found)
+
+
+class Drawing(StrEnum):
+    """How a picture is written."""
+
+    svg = "svg"
+    html = "html"
+
+
+@console.command
+def graph(
+    stack: Annotated[
+        str | None, typer.Argument(help="The environment; needless where there is only one.", show_default=False)
+    ] = None,
+    klass: Annotated[
+        str | None,
+        typer.Option("--class", help="A class by itself; with a stack, the claims that it serves there."),
+    ] = None,
+    claim: Annotated[
+        str | None, typer.Option(help="One claim, as Kind.group/namespace/name, or the end of it.", show_default=False)
+    ] = None,
+    format_: Annotated[
+        Drawing | None, typer.Option("--format", help="Else the file's name says it; svg where nothing does.")
+    ] = None,
+    file: Annotated[
+        Path | None, typer.Option("--output", "-o", help="A file to write.", dir_okay=False, show_default=False)
+    ] = None,
+) -> None:
+    """Draw what a stack, a class or a claim makes: as SVG, or as an HTML page that needs nothing else.
+
+    Large stacks are folded: claims that differ in nothing but their names become one. Secrets are shown by name only.
+
+    Example: claimsmith graph dev -o dev.html
+    """
+    from claimsmith import answers
+    from claimsmith.project import Project, find_root, write_atomically
+
+    if klass and claim:
+        raise typer.BadParameter("a class or a claim, not both", param_hint="--class")
+    picture = answers.picture(Project(find_root()), stack, klass=klass, claim=claim)
+    html = format_ is Drawing.html or (format_ is None and file is not None and file.suffix in {".html", ".htm"})
+    if file is None:
+        typer.echo(picture.text(html=html), nl=False)
+    else:
+        write_atomically(file, picture.text(html=html))
+        console.say(f"{file}: {picture.summary}")
 
 
 def _rows(offers: Offers) -> list[tuple[str, ...]]:

@@ -5,6 +5,7 @@ follows the reader's light or dark setting.
 """
 
 from claimsmith.drawing.graph import Edge, Graph, Node
-from claimsmith.drawing.svg import style, svg, svg_parts
+from claimsmith.drawing.page import page
+from claimsmith.drawing.svg import style, summary, svg, svg_parts
 
-__all__ = ["Edge", "Graph", "Node", "style", "svg", "svg_parts"]
+__all__ = ["Edge", "Graph", "Node", "page", "style", "summary", "svg", "svg_parts"]

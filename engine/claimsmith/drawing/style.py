@@ -52,7 +52,7 @@ _RULES = """
 .cs-graph .secret .line{stroke:var(--cs-secret);stroke-dasharray:3 3}
 .cs-graph .secret .head{fill:var(--cs-secret)}
 .cs-graph .l{font-size:10.5px;fill:var(--cs-soft);text-anchor:middle;paint-order:stroke;stroke:var(--cs-halo)}
-.cs-graph .l{stroke-width:4px;stroke-linejoin:round}
+.cs-graph .l{stroke-width:6px;stroke-linejoin:round}
 @media print{.cs-graph{color-scheme:light}}
 """
 
@@ -70,7 +70,7 @@ MARKS = {"created": "+", "updated": "~", "replaced": "±", "deleted": "−", "re
 
 def css() -> str:
     """The rules of all pictures."""
-    dark = f"@media (prefers-color-scheme:dark){{.cs-graph{{{_colours(_DARK)}}}}}"
+    dark = f"@media (prefers-color-scheme: dark){{.cs-graph{{{_colours(_DARK)}}}}}"
     return f".cs-graph{{{_colours(_LIGHT)}}}{dark}{_RULES}"
 
 

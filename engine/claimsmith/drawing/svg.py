@@ -31,14 +31,14 @@ FOLD_ABOVE = 48
 def svg(graph: Graph, *, title: str = "", fold_above: int = FOLD_ABOVE) -> str:
     """The graph as one picture that needs nothing else: in a page, or as a file."""
     small = folding.folded(graph, above=fold_above)
-    return _document(layout.arrange(small), title or _summary(graph), styled=True)
+    return _document(layout.arrange(small), title or summary(graph), styled=True)
 
 
 def svg_parts(graph: Graph, *, fold_above: int = FOLD_ABOVE) -> tuple[str, ...]:
     """A picture for each part that nothing joins to the others, for a page that has `style()` once."""
     small = folding.folded(graph, above=fold_above)
     parts = [layout.part_of(small, ids) for ids in layout.components(small)]
-    return tuple(_document(layout.arrange(part), _summary(part), styled=False) for part in parts)
+    return tuple(_document(layout.arrange(part), summary(part), styled=False) for part in parts)
 
 
 def style() -> str:
@@ -48,9 +48,11 @@ def style() -> str:
 
 def _document(picture: Layout, title: str, *, styled: bool) -> str:
     width, height = n(max(picture.width, 40)), n(max(picture.height, 40))
+    # In a page it may be made smaller, as long as its words can be read.
+    shrinks = "" if styled else f' style="min-width:{n(picture.width * 0.7)}px"'
     head = (
         f'<svg xmlns="http://www.w3.org/2000/svg" class="cs-graph" role="img" width="{width}" height="{height}" '
-        f'viewBox="0 0 {width} {height}">'
+        f'viewBox="0 0 {width} {height}"{shrinks}>'
     )
     rules = [f"<style>{look.css()}</style>"] if styled else []
     frames = [part for f in picture.frames if not f.leaf for part in _frame(f)]
@@ -60,7 +62,8 @@ def _document(picture: Layout, title: str, *, styled: bool) -> str:
     return "\n".join([head, f"<title>{escape(title)}</title>", *rules, *frames, *lines, *leaves, *labels, "</svg>", ""])
 
 
-def _summary(graph: Graph) -> str:
+def summary(graph: Graph) -> str:
+    """How many there are of each kind, in words."""
     words = {"claim": "claims", "class": "classes", "resource": "resources", "secret": "Secrets"}
     counts = {k: sum(x.count for x in graph.nodes if x.kind == k) for k in words}
     told = [
