@@ -286,12 +286,12 @@ def _sources(made: Made) -> list[str]:
 
 def _why(pair: Pair, comparison: Comparison) -> str:
     made = pair.made
-    again = comparison.reborn.get(made.urn) if pair.new is None else None
+    again = pair.new is None and made.urn in comparison.reborn
     match pair.op:
         case Op.created if made.urn in comparison.lost:
             return "merged into the live object that another URN of the engine's has"
         case Op.deleted if again:
-            return f"and with it what was just merged into it as {again.rpartition('::')[2]}"
+            return "and with it what was just merged into it"
         case Op.created if made.claim in comparison.old.claims:
             return "its template is new"
         case Op.deleted | Op.retained if made.claim in comparison.new.claims:

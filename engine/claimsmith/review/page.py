@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import re
 from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib import resources
@@ -18,6 +19,8 @@ from claimsmith.review.changes import Review, StackReview, Warned
 from claimsmith.review.groups import Group
 from claimsmith.review.picture import picture
 
+_STYLED = re.compile(r' style="[^"]*"')
+"""A style of the picture's own, which the page's policy would not let through."""
 OPEN = 12
 """So many groups of an environment are unfolded from the start."""
 
@@ -52,7 +55,7 @@ def _shown(stack: StackReview) -> _Shown:
     anchors = {c.claim: f"{stack.stack}-{index}" for index, group in enumerate(found) for c in group.claims}
     graph = picture(stack, found, lambda group: f"#{anchors[group.sample.claim]}")
     # Made by us, of escaped parts.
-    drawn = [Markup(part) for part in drawing.svg_parts(graph)] if graph.nodes else []
+    drawn = [Markup(_STYLED.sub(" ", part, count=1)) for part in drawing.svg_parts(graph)] if graph.nodes else []
     return _Shown(stack, found, drawn, anchors)
 
 
