@@ -1,4 +1,4 @@
-"""The page of a review in a real browser: a reader finds the change and follows links to a claim, without scripts too."""
+"""The page of a review in a real browser: a reader finds the change and follows links to a claim, scripts on or off."""
 
 from __future__ import annotations
 

@@ -46,10 +46,14 @@ def review(
         bool, typer.Option("--preview", help="Ask the real engine too, and tell where it says something else.")
     ] = False,
     output: Annotated[
-        ReviewFormat, typer.Option("--output", help="How to write it; markdown is for a pull request.")
-    ] = ReviewFormat.terminal,
+        ReviewFormat | None,
+        typer.Option("--output", help="How to write it; markdown is for a pull request.", show_default="terminal"),
+    ] = None,
     file: Annotated[
-        Path | None, typer.Option("-o", "--file", help="Write it to this file.", dir_okay=False, show_default=False)
+        list[Path] | None,
+        typer.Option(
+            "-o", "--file", help="Write it to this file, by its ending: .md, .html, .json or .txt.", dir_okay=False
+        ),
     ] = None,
 ) -> None:
     """Tell what a change does to every claim in every environment, before it is done.
@@ -60,15 +64,16 @@ def review(
     Exit codes: 0 nothing changes; 10 there are changes; 11 something is deleted or made anew; 1 it cannot be told, or
     could not be deployed as it is.
 
-    Example: claimsmith review --base main --stack dev --output markdown -o review.md
+    Example: claimsmith review --base main --stack dev -o review.md -o review.html
     """
     from claimsmith import reviews
     from claimsmith.project import Project, find_root
 
+    written = [(path.absolute(), output or _form_of(path)) for path in file or ()]
     project = Project(find_root())
     with console.progress("review", len(stack) if stack else None) as tick:
         found = reviews.review(project, base, stacks=stack or (), preview=preview, tick=tick)
-    _write(found, output, file)
+    _write(found, written, output)
     raise typer.Exit(_code(found))
 
 
@@ -78,24 +83,25 @@ def _code(found: Review) -> int:
     return DESTRUCTIVE if found.destructive else CHANGES if found.changes else 0
 
 
-def _write(found: Review, output: ReviewFormat, file: Path | None) -> None:
+def _form_of(path: Path) -> ReviewFormat:
+    """How a file of this name is written."""
+    forms = {".md": "markdown", ".html": "html", ".json": "json", ".txt": "terminal"}
+    if path.suffix not in forms:
+        raise typer.BadParameter(f"{path} ends in none of {', '.join(forms)}: say --output", param_hint="-o")
+    return ReviewFormat(forms[path.suffix])
+
+
+def _write(found: Review, files: list[tuple[Path, ReviewFormat]], output: ReviewFormat | None) -> None:
     from claimsmith.project import write_atomically
-
-    if output is ReviewFormat.terminal and file is None:
-        _print(found)
-        return
-    text = _text(found, output)
-    if file:
-        write_atomically(file.absolute(), text)
-        console.say(f"written: {file}")
-    else:
-        typer.echo(text, nl=False)
-
-
-def _text(found: Review, output: ReviewFormat) -> str:
     from claimsmith.review import outputs
 
-    return outputs.WRITERS[output.value](found)
+    for path, form in files:
+        write_atomically(path, outputs.WRITERS[form.value](found))
+        console.say(f"written: {path}")
+    if not files and output in (None, ReviewFormat.terminal):
+        _print(found)
+    elif not files and output:
+        typer.echo(outputs.WRITERS[output.value](found), nl=False)
 
 
 def _print(found: Review) -> None:
