@@ -8,6 +8,7 @@ from typing import Any
 
 from claimsmith import fieldpath
 from claimsmith.compose.options import Options
+from claimsmith.connection import SecretPlace
 from claimsmith.explain.words import options_words
 from claimsmith.models.objects import ClaimKey
 from claimsmith.plan import PlannedClaim
@@ -263,7 +264,7 @@ def _settings(pair: Pair) -> Iterator[FieldChange]:
     if old.account != new.account:
         own = "the stack's own"
         yield FieldChange("made as", old.account or own, new.account or own)
-    if old.secret and new.secret and old.secret.sources != new.secret.sources:
+    if old.secret and new.secret and old.secret != new.secret:
         yield FieldChange("fed by", _sources(old), _sources(new), Cause("source", "its data comes from these Secrets"))
 
 
@@ -279,9 +280,14 @@ def _plain(value: Any) -> Any:
 def _sources(made: Made) -> list[str]:
     assert made.secret, "only Secrets have sources"
     return [
-        f"{s.child}: {', '.join(name for name, _ in s.keys)}" if s.keys is not None else f"{s.child}: all keys"
+        f"{s.child}: {', '.join(key_names(s))}" if s.keys is not None else f"{s.child}: all keys"
         for s in made.secret.sources
     ]
+
+
+def key_names(source: SecretPlace) -> list[str]:
+    """The keys that a source is known to deliver."""
+    return [*(name for name, _ in source.keys or ()), *(d.name for d in source.own)]
 
 
 def _why(pair: Pair, comparison: Comparison) -> str:

@@ -19,7 +19,7 @@ from claimsmith.review.compare import Comparison, Pair
 from claimsmith.review.fields import Difference as Differing
 from claimsmith.review.fields import differences
 from claimsmith.review.made import Made
-from claimsmith.values import Ref
+from claimsmith.values import Mix, Ref
 
 Step = Mapping[str, Any]
 
@@ -144,8 +144,8 @@ def _deployed_otherwise(made: Made, inputs: Mapping[str, Any]) -> list[str]:
 def _tells(difference: Differing) -> bool:
     """Whether two values really differ: what is known later, hidden or only told to the engine does not."""
     values = (difference.old, difference.new)
-    if any(isinstance(v, Ref) or v == _UNKNOWN or v in _HIDDEN for v in values if not isinstance(v, dict | list)):
-        known = [v.known for v in values if isinstance(v, Ref)]
+    if any(isinstance(v, Ref | Mix) or v == _UNKNOWN or v in _HIDDEN for v in values if not isinstance(v, dict | list)):
+        known = [v.known for v in values if isinstance(v, Ref | Mix)]
         return bool(known and known[0] is not None and difference.new not in (known[0], _UNKNOWN, *_HIDDEN))
     if difference.path[:2] == ("metadata", "annotations"):
         names = {*difference.path[2:], *(k for v in values if isinstance(v, dict) for k in v)}

@@ -9,7 +9,7 @@ from typing import Any
 
 from claimsmith import fieldpath
 from claimsmith.absent import ABSENT
-from claimsmith.values import Ref, mapped
+from claimsmith.values import Mix, Ref, mapped
 
 HIDDEN = "<secret>"
 LATER = "<known after apply>"
@@ -80,7 +80,7 @@ def shown(document: Mapping[str, Any], path: fieldpath.Path, value: Any) -> Any:
             return {key: shown(document, (*path, key), item) for key, item in value.items()}
         case list():
             return [shown(document, (*path, index), item) for index, item in enumerate(value)]
-        case Ref():
+        case Ref() | Mix():
             return value.known if value.known is not None else LATER
         case _:
             return value

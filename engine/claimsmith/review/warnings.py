@@ -12,7 +12,7 @@ from claimsmith.plan import PlannedClaim
 from claimsmith.review.access import widened
 from claimsmith.review.causes import place_of
 from claimsmith.review.changes import Level, Op, Warned
-from claimsmith.review.compare import Comparison
+from claimsmith.review.compare import Comparison, key_names
 from claimsmith.review.fields import touching
 from claimsmith.review.made import Made
 
@@ -203,7 +203,8 @@ def _keys(secret: Connection) -> set[str] | None:
     """The keys that a Secret will have; None where a source brings whatever it has."""
     if any(s.keys is None for s in secret.sources):
         return None
-    return {f"{s.prefix}{name}" for s in secret.sources for name, _ in s.keys or ()}
+    told = {f"{s.prefix}{name}" for s in secret.sources for name in key_names(s)}
+    return told & set(secret.only) if secret.only else told
 
 
 def _of(made: Made, rule: str, level: Level, what: str, fix: str) -> Warned:
