@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
+from pathlib import Path
+
 import pytest
 
 from tests import browser as browsers
 from tests.browser import DESK, PHONE, Browser
+from tests.conftest import ROOT
 
 PAGE = """<!doctype html><meta name=viewport content="width=device-width"><style>
 body{background:rgb(255, 255, 255)} @media (prefers-color-scheme:dark){body{background:rgb(1, 2, 3)}}
@@ -61,3 +66,54 @@ def test_a_missing_browser(
         monkeypatch.setenv(name, value)
     with pytest.raises(outcome, match="chromium"):
         browsers.require()
+
+
+# what brings the browser
+
+APT = "apt-get install -y -qq --no-install-recommends chromium chromium-driver"
+
+
+def machine(folder: Path, programs: dict[str, str]) -> dict[str, str]:
+    """A PATH with a few programs alone, each a line of shell that notes its call first."""
+    bash = shutil.which("bash")
+    for name, line in {"env": 'shift; exec "$@"', **programs}.items():
+        note = f'echo "${{0##*/}} $*" >> {folder}/called' if name == "apt-get" else ":"
+        (folder / name).write_text(f"#!{bash}\n{note}\n{line}\n")
+        (folder / name).chmod(0o755)
+    return {"PATH": str(folder)}
+
+
+@pytest.mark.parametrize(
+    ("programs", "called", "said"),
+    [
+        pytest.param({"chromium": "", "chromedriver": ""}, [], "", id="there-already"),
+        pytest.param({}, [], "no chromium and no apt", id="no-apt"),
+        pytest.param({"chromium": "", "apt-get": "", "id": "echo 0"}, [APT], "", id="no-driver"),
+        pytest.param({"apt-get": "", "id": "echo 0"}, [APT], "", id="root"),
+        pytest.param({"apt-get": "", "id": "echo 7"}, [], "sudo apt-get install", id="nobody-to-ask"),
+        pytest.param({"apt-get": "", "id": "echo 7", "sudo": "exit 1"}, [], "sudo apt-get install", id="password"),
+        pytest.param({"apt-get": "", "id": "echo 7", "sudo": 'shift; "$@"', "true": ""}, [APT], "", id="sudo"),
+        pytest.param(
+            {"apt-get": '[ -e "$0.updated" ] || { [ "$1" = update ] && : > "$0.updated"; }', "id": "echo 0"},
+            [APT, "apt-get update -qq", APT],
+            "",
+            id="old-lists",
+        ),
+        pytest.param(
+            {"apt-get": "exit 1", "id": "echo 0"},
+            [APT, "apt-get update -qq"],
+            "could not be installed",
+            id="no-network",
+        ),
+    ],
+)
+def test_the_script_that_brings_it(tmp_path: Path, programs: dict[str, str], called: list[str], said: str) -> None:
+    script = ROOT / "scripts" / "browser.sh"
+    environment = machine(tmp_path, programs)
+    bash = shutil.which("bash") or "bash"
+    ran = subprocess.run([bash, str(script)], env=environment, capture_output=True, text=True)
+    assert ran.returncode == 0, ran.stderr
+    notes = tmp_path / "called"
+    assert (notes.read_text().splitlines() if notes.exists() else []) == called
+    assert said in ran.stderr
+    assert bool(said) == bool(ran.stderr)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pty
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -12,17 +13,20 @@ import pytest
 import yaml
 from typer.testing import CliRunner
 
-from claimsmith import offers
+from claimsmith import binding, offers
+from claimsmith.catalog import Catalog
 from claimsmith.cli import starting
 from claimsmith.cli.app import app
+from claimsmith.documents import read_documents
 from claimsmith.errors import EngineError
 from claimsmith.models.objects import GroupKind
 from claimsmith.project import Project
-from claimsmith.starting.claim_fields import Field, form_of
-from claimsmith.starting.claim_file import claim_text, read_as
+from claimsmith.starting.claim_fields import Field, form_of, is_namespaced
+from claimsmith.starting.claim_file import claim_text, questions, read_as
 from claimsmith.starting.class_file import Kind, NewClass, class_text
 from claimsmith.starting.files import claim_key
 from tests.conftest import ROOT
+from tests.golden_cases import GOOD, Case
 from tests.samples import contents, copied_project
 
 PROJECT = Project(ROOT)
@@ -30,6 +34,9 @@ SHOWCASE = PROJECT.catalog("showcase")
 KINDS = offers.kinds(SHOWCASE)
 GIVEN = {"ManagedInstanceGroup": {"zone": "us-west1-a", "size": 3}}
 """What fields hold for which nothing can be proposed."""
+EXAMPLES = {"string": "text", "integer": 3, "boolean": True, "object": {}, "array": [], "": "text"}
+SHOWN = re.findall(r"```yaml\n(.*?)```", (ROOT / "docs" / "starting.md").read_text(encoding="utf-8"), re.DOTALL)
+"""The YAML that the documentation shows."""
 MYSQL = "MySQLInstance.database.example.org"
 
 
@@ -43,14 +50,13 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "project"
 
 
+def address(catalog: Catalog, kind: GroupKind) -> str:
+    return f"{kind}/team/new" if is_namespaced(catalog, kind) else f"{kind}/new"
+
+
 def text_of(kind: GroupKind, **more: object) -> str:
-    key = claim_key(SHOWCASE, f"{kind}/{'' if cluster_wide(kind) else 'team/'}new")
+    key = claim_key(SHOWCASE, address(SHOWCASE, kind))
     return claim_text(form_of(SHOWCASE, kind), key, values=GIVEN.get(kind.kind), **more)  # type: ignore[arg-type]
-
-
-def cluster_wide(kind: GroupKind) -> bool:
-    defined = SHOWCASE.defined(kind)
-    return bool(defined and not defined[1] and not defined[0].namespaced)
 
 
 # claims
@@ -58,7 +64,7 @@ def cluster_wide(kind: GroupKind) -> bool:
 
 @pytest.mark.parametrize("kind", KINDS, ids=str)
 def test_a_claim_of_every_kind_is_bound_as_written(kind: GroupKind, project: Path) -> None:
-    key = claim_key(SHOWCASE, f"{kind}/{'' if cluster_wide(kind) else 'team/'}new")
+    key = claim_key(SHOWCASE, address(SHOWCASE, kind))
     values = [w for n, v in GIVEN.get(kind.kind, {}).items() for w in ("--set", f"{n}={v}")]
     ran = run("new", "claim", str(key), "--stack", "showcase", *values)
     assert ran.exit_code == 0, ran.output
@@ -66,6 +72,27 @@ def test_a_claim_of_every_kind_is_bound_as_written(kind: GroupKind, project: Pat
     assert "claimsmith bind showcase" in ran.stderr
     assert run("bind", "showcase").exit_code == 0
     assert key in {r.claim for r in Project(project).records("showcase")}
+
+
+@pytest.mark.parametrize("case", [case for case in GOOD if case.catalog.claims], ids=lambda case: case.name)
+def test_a_claim_of_every_kind_of_the_golden_platforms_can_be_read(case: Case) -> None:
+    for kind in dict.fromkeys(c.group_kind for c in case.catalog.claims):
+        key = claim_key(case.catalog, address(case.catalog, kind))
+        form = form_of(case.catalog, kind)
+        values = {f.name: EXAMPLES[f.type] for f in questions(form, {}) if f.proposal is None}
+        (document,) = read_documents(claim_text(form, key, values=values), file="new.yaml")
+        claim = case.catalog.read_claim(document)
+        assert claim.key == key
+        assert isinstance(binding.choose(claim, case.catalog), binding.Choice)
+
+
+def test_todays_claims_tell_their_fields() -> None:
+    (case,) = (c for c in GOOD if c.name == "todays-database")
+    form = form_of(case.catalog, GroupKind("platform.example.org", "Database"))
+    assert "compositionRef" not in {f.name for f in form.fields}
+    text = claim_text(form, claim_key(case.catalog, "Database/team/new"), values={})
+    assert "# Served by database" in text
+    assert "  writeConnectionSecretToRef: {name: new}\n" in text
 
 
 def test_required_fields_are_filled_and_others_told() -> None:
@@ -86,6 +113,12 @@ def test_required_fields_are_filled_and_others_told() -> None:
         "    # Served by mysqldatabases.acme.example.org (published)\n"
         "    writeConnectionSecretToRef: {name: new}\n"
     )
+
+
+def test_the_page_shows_it() -> None:
+    kind = GroupKind("acme.example.org", "MySQLDatabaseRequirement")
+    text = claim_text(form_of(SHOWCASE, kind), claim_key(SHOWCASE, f"{kind}/shop/orders"))
+    assert text in SHOWN
 
 
 def test_without_a_schema_the_classes_tell_what_they_read() -> None:
@@ -260,6 +293,12 @@ def test_a_class_is_read_and_its_parts_find_each_other(project: Path) -> None:
     }
     assert run("generate").exit_code == 0
     assert run("validate", "dev").exit_code == 0
+
+
+def test_the_page_shows_a_class() -> None:
+    claim, *makes = (Kind.parse(word) for word in CACHE[1::2])
+    (shown,) = (text for text in SHOWN if "kind: Redis" in text)
+    assert shown in class_text(NewClass("small-cache", claim, makes), PROJECT.table())
 
 
 def test_a_class_is_claimed_right_away(project: Path) -> None:

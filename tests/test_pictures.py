@@ -12,11 +12,20 @@ from typer.testing import CliRunner
 
 from claimsmith import answers, pictures
 from claimsmith.cli.app import app
-from claimsmith.drawing import Edge, Graph, Node, page
+from claimsmith.compose.identity import Identity
+from claimsmith.drawing import Edge, Graph, Node, page, svg
 from claimsmith.drawing.page import anchors_of
+from claimsmith.models.klass import Parent
+from claimsmith.plan import Plan, build_plan
 from claimsmith.project import Project
+from claimsmith.released import Released
+from claimsmith.values import refs
 from tests.browser import DESK, PHONE, Browser
 from tests.conftest import ROOT
+from tests.e2e.workload_examples import application, config_map, gke_cluster, namespace_object, target
+from tests.golden_cases import GOOD, Case
+from tests.samples import catalog_of, claim_data, class_data, expanded
+from tests.test_workload import Stack
 
 PROJECT = Project(ROOT)
 STACKS = PROJECT.stacks()
@@ -63,6 +72,25 @@ def test_every_child_and_secret_of_a_stack_is_drawn(stack: str) -> None:
     assert {n.subtitle for n in graph.nodes if n.kind == "secret"} == secrets
 
 
+@pytest.mark.parametrize("case", GOOD, ids=lambda case: case.name)
+def test_every_golden_plan_can_be_drawn(case: Case) -> None:
+    plan = case.plan()
+    graph = pictures.of_stack(plan, case.table)
+    assert {c.address for p in plan.walk() for c in p.children} <= {n.id for n in graph.nodes}
+    needs = {(c.address, r.resource) for p in plan.walk() for c in p.children for r in refs(c.document)}
+    assert {(s, t) for s, t in needs if s != t and t in graph.by_id} <= {(e.source, e.target) for e in graph.edges}
+    ElementTree.fromstring(svg(graph))
+
+
+@pytest.mark.parametrize("case", GOOD, ids=lambda case: case.name)
+def test_every_secret_is_fed_by_what_the_plan_says(case: Case) -> None:
+    plan = case.plan()
+    graph = pictures.of_stack(plan, case.table)
+    fed = {e.target for e in graph.edges if e.kind == "secret"}
+    secrets = {f"{p.address} Secret {s.namespace}/{s.name}" for p in plan.walk() for s in p.connections if s.sources}
+    assert secrets <= fed
+
+
 @pytest.mark.parametrize("stack", STACKS)
 def test_tooltips_have_the_urns_that_explain_tells(stack: str) -> None:
     told = [s.to_dict() for s in answers.stories(PROJECT, stack)]
@@ -87,7 +115,9 @@ def test_a_neighbour_within_another_claim_says_so() -> None:
 def test_a_class_is_drawn_before_there_is_a_claim() -> None:
     graph = answers.picture(PROJECT, klass="mysql-on-azure").graph
     assert edges(graph) == {
-        ("claim MySQLDatabase.acme.example.org", "mysql-on-azure", "is served by", "makes"),
+        ("claim MySQLDatabase.acme.example.org region", "resource-group", "location", "gives"),
+        ("claim MySQLDatabase.acme.example.org engineVersion", "my-sql-server", "version", "gives"),
+        ("claim MySQLDatabase.acme.example.org storageGB", "my-sql-server", "storageMB", "gives"),
         ("my-sql-server", "resource-group", "resourceGroupName", "refers"),
         ("my-sql-server", "mysql-on-azure secret", "", "secret"),
     }
@@ -139,6 +169,44 @@ def test_formats(words: list[str], begin: str, tmp_path: Path) -> None:
     written = [p.read_text(encoding="utf-8") for p in tmp_path.iterdir()]
     assert (*written, ran.stdout)[0].startswith(begin)
     assert (ran.stdout == "") == bool(written)
+
+
+@pytest.mark.parametrize(
+    ("file", "words"),
+    [("dev.svg", ["dev"]), ("class.svg", ["--class", "private-mysql-server"])],
+    ids=["stack", "class"],
+)
+def test_the_documented_pictures_are_those_that_are_drawn(golden, file: str, words: list[str]) -> None:
+    golden(ROOT / "docs" / "pictures" / file, run("graph", *words).stdout)
+
+
+def test_a_claim_that_nothing_serves_says_so() -> None:
+    catalog = catalog_of([class_data("plain")], [claim_data("sql", classSelector={"matchLabels": {"a": "b"}})])
+    plan = build_plan(expanded(catalog), project="p", stack="s", table={})
+    (node,) = pictures.of_stack(plan, {}).nodes
+    assert (node.title, node.subtitle, node.kind) == ("default/sql", "Database · nothing serves it", "claim")
+    assert "no class" in node.note
+
+
+def test_a_composite_whose_claim_is_gone_is_shown_as_kept() -> None:
+    identity = Identity("p", "s", "a.org/v1", "Database", "team", "old", "uid", None, {}, Parent.composite)
+    left = Released(identity, ({"apiVersion": "b.org/v1", "kind": "Bucket", "name": "team-old-x"},))
+    graph = pictures.of_stack(Plan("p", "s", (), released=(left,)), {})
+    assert [(n.title, n.subtitle, n.state) for n in graph.nodes] == [
+        ("team/old", "Database · its claim is gone", "retained"),
+        ("Bucket", "team-old-x", "retained"),
+    ]
+
+
+def test_an_application_waits_for_its_cluster() -> None:
+    web = application("team", "web", "dev", namespace_object("shop"), config_map("settings"))
+    plan = Stack([web], [gke_cluster("dev"), target("team", "dev", "dev")]).plan()
+    graph = pictures.of_stack(plan, {})
+    (node,) = (n for n in graph.within(None) if n.title == "team/web")
+    assert node.subtitle == "KubernetesApplication · to dev"
+    assert [n.title for n in graph.within(node.id)] == ["Namespace", "ConfigMap"]
+    (edge,) = (e for e in graph.edges if e.source == node.id)
+    assert (graph.by_id[edge.target].subtitle, edge.label, edge.kind) == ("GKECluster", "credentials", "secret")
 
 
 def test_the_same_stack_gives_the_same_bytes() -> None:

@@ -17,6 +17,7 @@ from claimsmith.cli.app import app
 from claimsmith.errors import EngineError
 from claimsmith.project import Project
 from claimsmith.starting import skeleton
+from tests.conftest import ROOT
 from tests.samples import contents
 
 
@@ -27,6 +28,8 @@ def run(*words: str, stdin: str | None = None):
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("new") / "my-platform"
+    # What stands above it is none of its business.
+    (folder.parent / "pyproject.toml").write_text('[tool.pytest.ini_options]\naddopts = "--no-such-option"\n')
     skeleton.init(folder)
     return folder
 
@@ -66,6 +69,12 @@ def test_its_files_are_named_and_there(made: Path, tmp_path: Path) -> None:
         ran.stdout.split()
     )
     assert "make check" in ran.stderr
+
+
+def test_the_page_lists_its_files(made: Path) -> None:
+    page = (ROOT / "docs" / "starting.md").read_text(encoding="utf-8")
+    shown = page.split("$ claimsmith init my-platform\n")[1].split("\n\n")[0]
+    assert shown.split() == sorted(contents(made))
 
 
 def test_its_make_and_workflow_files_can_be_read(made: Path) -> None:

@@ -14,13 +14,13 @@ from claimsmith import fieldpath, reference, urns
 from claimsmith.binding import Unbound
 from claimsmith.connection import Connection, SecretPlace
 from claimsmith.drawing import Edge, Graph, Node
-from claimsmith.models.klass import Class, Template
+from claimsmith.models.klass import Class, Side, Template
 from claimsmith.models.objects import ClassKey, GroupKind
 from claimsmith.offers import dialect_of
 from claimsmith.plan import GivenResource, Plan, PlannedClaim
 from claimsmith.reference import Table, Target
 from claimsmith.released import Released
-from claimsmith.values import Ref, walk
+from claimsmith.values import refs_at, walk
 from claimsmith.workload_plan import PlannedWorkload
 
 
@@ -55,14 +55,22 @@ def narrowed(graph: Graph, outermost: Iterable[str]) -> Graph:
 
 
 def of_class(klass: Class, table: Table) -> Graph:
-    """What a class makes of a claim, before there is one."""
+    """What a class makes of a claim, before there is one: which of its fields go where, what refers to what."""
     claim, frame = f"claim {klass.serves}", f"class {klass.key}"
     where = klass.document.source_of("metadata.name")
     nodes = [
         Node(claim, f"any {klass.serves.kind}", klass.serves.group, "claim"),
         Node(frame, klass.name, dialect_of(klass), "class", note=f"{where.file}:{where.line}"),
     ]
-    edges = [Edge(claim, frame, "is served by")]
+    edges: list[Edge] = []
+    for template in klass.templates:
+        for name, to in _reads(template):
+            field_id = f"{claim} {name}"
+            if field_id not in {n.id for n in nodes}:
+                nodes.append(Node(field_id, name, kind="field", parent=claim))
+            edges.append(Edge(field_id, f"{frame}/{template.name}", to, "gives"))
+    if not edges:
+        edges = [Edge(claim, frame, "is served by")]
     for template in klass.templates:
         kind = "claim" if template.composite else "resource"
         nodes.append(Node(f"{frame}/{template.name}", template.kind, template.name, kind, parent=frame))  # type: ignore[arg-type]  # one of two
@@ -71,7 +79,7 @@ def of_class(klass: Class, table: Table) -> Graph:
     if keys:
         secret = f"{frame} secret"
         nodes.append(Node(secret, "Secret", f"{len(keys)} keys", "secret", parent=frame, note="\n".join(keys)))
-        feeding = [t for t in klass.templates if t.details]
+        feeding = [t for t in klass.templates if t.details or (klass.contract and t.details is None)]
         edges += [Edge(f"{frame}/{t.name}", secret, kind="secret") for t in feeding]
     return Graph(tuple(nodes), tuple(edges))
 
@@ -132,7 +140,7 @@ class _Drawn:
     def _secret(self, claim: PlannedClaim, secret: Connection, after: Connection | None) -> None:
         """A Secret of the claim. Where its composite has one of its own, the claim's is a copy of that."""
         node = _secret_id(claim, secret)
-        keys = [n for s in secret.sources for n, _ in s.keys or ()]
+        keys = dict.fromkeys(n for s in secret.sources for n in _keys_of(s) if n in (secret.only or (n,)))
         self.add(
             Node(
                 node,
@@ -184,10 +192,11 @@ class _Drawn:
 def _references(address: str, document: dict[str, Any], table: Table) -> Iterator[Edge]:
     """What a child's values come from, and what it names outright where the table knows the kinds that it may name."""
     named = table.get(GroupKind.of(document), {})
+    for path, ref in refs_at(document):
+        if ref.resource != address:
+            yield Edge(address, ref.resource, _field(path), "refers")
     for path, leaf in walk(document):
-        if isinstance(leaf, Ref) and leaf.resource != address:
-            yield Edge(address, leaf.resource, _field(path), "refers")
-        elif isinstance(leaf, str) and path[-1:] == ("name",) and _field(path) in named:
+        if isinstance(leaf, str) and path[-1:] == ("name",) and _field(path) in named:
             yield from (Edge(address, f"{kind}/{leaf}", _field(path), "refers") for kind in named[_field(path)])
 
 
@@ -205,19 +214,33 @@ def _secret_id(claim: PlannedClaim, secret: Connection) -> str:
 def _feeding(claim: PlannedClaim, source: SecretPlace) -> str:
     """What a Secret's keys come from: a child, or the Secret of a composite within the claim."""
     inner = next((i for i in claim.nested if i.template == source.child), None)
-    if inner and inner.connection:
-        return _secret_id(inner, inner.connection)
+    if inner and inner.connections:
+        same = (c for c in inner.connections if (c.namespace, c.name) == (source.namespace, source.name))
+        return _secret_id(inner, next(same, inner.connections[-1]))
     return f"{claim.address}/{source.child}"
 
 
+def _keys_of(source: SecretPlace) -> list[str]:
+    """The names of the keys that a child is known to give."""
+    return [*(name for name, _ in source.keys or ()), *(d.name for d in source.own)]
+
+
 def _told_keys(source: SecretPlace) -> str:
-    return f"{len(source.keys)} keys" if source.keys and len(source.keys) > 1 else ""
+    return f"{len(names)} keys" if len(names := _keys_of(source)) > 1 else ""
 
 
 def _alone(node: Node, graph: Graph) -> Node:
     """A node out of its frame: what it was in is told in the tooltip."""
     within = "\n".join(graph.by_id[i].title for i in graph.above(node.id)[1:])
     return replace(node, parent=None, note="\n".join(filter(None, (within and f"of {within}", node.note))))
+
+
+def _reads(template: Template) -> Iterator[tuple[str, str]]:
+    """The fields of a claim that a template's patches read, and the fields that they write."""
+    for patch in template.patches:
+        if patch.origin is Side.claim and patch.target is Side.resource:
+            to = _field(fieldpath.parse(patch.to))
+            yield from ((r.removeprefix("spec."), to) for r in patch.reads if r.startswith("spec."))
 
 
 def _sibling_edges(klass: Class, template: Template, frame: str, table: Table) -> Iterator[Edge]:
@@ -238,4 +261,8 @@ def _target(klass: Class, template: Template) -> Target:
 
 def _keys(klass: Class) -> list[str]:
     """The connection keys that a class is known to deliver."""
-    return list(dict.fromkeys([*klass.contract, *(d.name for t in klass.templates for d in t.details or ())]))
+    return list(
+        dict.fromkeys(
+            [*(klass.contract or klass.connection_keys), *(d.name for t in klass.templates for d in t.details or ())]
+        )
+    )

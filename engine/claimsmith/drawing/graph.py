@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
-Kind = Literal["claim", "class", "resource", "secret"]
+Kind = Literal["claim", "class", "resource", "secret", "field"]
 State = Literal["same", "created", "updated", "replaced", "deleted", "retained"]
-EdgeKind = Literal["makes", "refers", "secret"]
+EdgeKind = Literal["makes", "refers", "secret", "gives"]
 
 
 @dataclass(frozen=True, slots=True)

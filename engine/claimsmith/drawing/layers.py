@@ -193,23 +193,23 @@ def _rooms(layer_of: Mapping[str, int], labels: Mapping[Pair, float]) -> dict[in
     """How much room the words behind each layer need."""
     rooms: dict[int, float] = {}
     for (source, target), room in labels.items():
-        first, last = sorted((layer_of[source], layer_of[target]))
-        if first != last:
-            rooms[first] = max(rooms.get(first, 0), room)
+        first = min(layer_of[source], layer_of.get(target, layer_of[source]))
+        rooms[first] = max(rooms.get(first, 0), room)
     return rooms
 
 
 def _across(layers: Sequence[Sequence[Box]], rooms: Mapping[int, float]) -> float:
     """Give each layer its x, and each box; tells the width of all."""
-    x = 0.0
+    x = right = 0.0
     for number, layer in enumerate(layers):
         broadest = max(b.width for b in layer)
         for box in layer:
             box.x = x
             if box.lane:
                 box.width = broadest
-        x += broadest + max(LANE, rooms.get(number, 0) + 28)
-    return x - max(LANE, rooms.get(len(layers) - 1, 0) + 28)
+        right = x + broadest
+        x = right + max(LANE, rooms.get(number, 0) + 28)
+    return right
 
 
 def _up_and_down(layers: Sequence[Sequence[Box]], links: Sequence[Pair]) -> None:

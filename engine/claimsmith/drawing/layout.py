@@ -137,9 +137,20 @@ class _Part:
         """Place what is within a node."""
         boxes = [self.box(n) for n in self.graph.within(parent)]
         pairs = self.lifted.get(parent, {})
-        labels = {pair: max(_label_width(e.label) for e in edges) for pair, edges in pairs.items()}
+        labels = self._label_rooms(parent)
         leaving, entering = self.crossing.get(parent, ([], []))
         self.placed[parent] = layers.place(boxes, pairs, labels=labels, leaving=leaving, entering=entering)
+
+    def _label_rooms(self, parent: str | None) -> dict[tuple[str, str], float]:
+        """How much room the words at lines need that begin right within a frame."""
+        rooms: dict[tuple[str, str], float] = {}
+        inner = {n.id for n in self.graph.within(parent)}
+        for edge in self.graph.edges:
+            joint = _joint(self.graph, edge)
+            if joint and _is_labelled(edge) and edge.source in inner:
+                pair = (edge.source, joint[2] if joint[0] == parent else layers.OUTSIDE)
+                rooms[pair] = max(rooms.get(pair, 0), _label_width(edge.label))
+        return rooms
 
     def box(self, node: Node) -> Box:
         """The size of a node, with what is within it."""
@@ -273,9 +284,14 @@ def stacked(node: Node) -> bool:
 
 
 def _label(edges: Sequence[Edge]) -> str:
-    labels = list(dict.fromkeys(e.label for e in edges if e.label))
+    labels = list(dict.fromkeys(e.label for e in edges if _is_labelled(e)))
     more = f" +{len(labels) - 1}" if len(labels) > 1 else ""
     return text.shortened(labels[0], LABEL, _LABEL_ROOM) + more if labels else ""
+
+
+def _is_labelled(edge: Edge) -> bool:
+    """Whether an edge has words in the picture: where values go is told in the tooltip, there are too many of them."""
+    return bool(edge.label) and edge.kind != "gives"
 
 
 def _label_width(label: str) -> float:

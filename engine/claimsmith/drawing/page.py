@@ -6,6 +6,8 @@ scroll by themselves, the words below need no scrolling.
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -17,10 +19,20 @@ from claimsmith.drawing.text import escape
 
 OPEN = 24
 """Up to how many things the words below are unfolded from the start."""
-_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
-_KINDS = {"class": "class", "claim": "claim", "resource": "resource", "secret": "connection Secret"}
-_EDGES = {"makes": "serves", "refers": "refers to", "secret": "gives connection details to"}
-_PARTS = (("claim", "Claims"), ("resource", "Resources"), ("secret", "Secrets"), ("class", "Classes"))
+_KINDS = {"class": "class", "claim": "claim", "field": "field", "resource": "resource", "secret": "connection Secret"}
+_EDGES = {
+    "makes": "serves",
+    "gives": "gives a value to",
+    "refers": "refers to",
+    "secret": "gives connection details to",
+}
+_PARTS = (
+    ("claim", "Claims"),
+    ("field", "Fields"),
+    ("resource", "Resources"),
+    ("secret", "Secrets"),
+    ("class", "Classes"),
+)
 
 _STROKE = (
     '<svg width="26" height="10" aria-hidden="true"><path class="line" d="M0 5H20"/>'
@@ -48,7 +60,10 @@ details{border:1px solid var(--cs-edge);border-radius:10px;background:var(--pane
 details:target{border-color:var(--cs-claim);box-shadow:0 0 0 1px var(--cs-claim)}
 summary{cursor:pointer;padding:.6rem .8rem;overflow-wrap:anywhere;list-style:none;display:flex;gap:.55rem}
 summary::-webkit-details-marker{display:none}
+summary::after{content:"›";margin-left:auto;color:var(--cs-soft);line-height:1.3}
+details[open]>summary::after{transform:rotate(90deg)}
 summary:focus-visible{outline:2px solid var(--cs-updated);border-radius:10px}
+.signs{position:absolute;width:0;height:0}
 .i{flex:none;width:14px;height:14px;margin-top:.28em}
 b{font-weight:600}
 small,.to,code{color:var(--cs-soft);font-size:.88em}
@@ -60,7 +75,7 @@ details li{padding:.12rem 0}
 li>ul{padding-left:.45rem;margin-left:.4rem;border-left:1px solid var(--cs-edge)}
 .to{display:block}
 code,small{font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,"DejaVu Sans Mono",monospace}
-@media print{details{break-inside:avoid}figure>svg{min-width:0!important}}
+@media print{details{break-inside:avoid}figure>svg{min-width:0}}
 """
 
 
@@ -70,11 +85,15 @@ def page(graph: Graph, *, title: str, lead: str = "", fold_above: int = FOLD_ABO
     linked = replace(graph, nodes=tuple(replace(n, href=f"#{anchors[graph.above(n.id)[-1]]}") for n in graph.nodes))
     pictures = "".join(f'<figure tabindex="0">{p}</figure>\n' for p in svg_parts(linked, fold_above=fold_above))
     counted = " · ".join(filter(None, [lead, summary(graph)]))
+    rules = f"{style.css()}{_RULES}"
+    digest = base64.b64encode(hashlib.sha256(rules.encode()).digest()).decode()
+    # Nothing but this one style sheet: no script, no request, no style that a name brought along.
+    policy = f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
     head = (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        f'<meta http-equiv="Content-Security-Policy" content="{escape(_POLICY)}">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{escape(policy)}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{escape(title)}</title>\n<style>{style.css()}{_RULES}</style>\n</head>\n"
+        f"<title>{escape(title)}</title>\n<style>{rules}</style>\n</head>\n"
     )
     body = [
         f'<body class="cs-graph"><main>\n<header><h1>{escape(title)}</h1>\n<p>{escape(counted)}</p></header>',
@@ -112,7 +131,7 @@ def _legend(graph: Graph) -> str:
 def _signs() -> str:
     """The signs, once: each place that shows one refers to it."""
     symbols = (f'<symbol id="sign-{k}" viewBox="0 0 14 14"><path d="{p}"/></symbol>' for k, p in style.SIGNS.items())
-    return f'<svg width="0" height="0" style="position:absolute" aria-hidden="true">{"".join(symbols)}</svg>'
+    return f'<svg class="signs" aria-hidden="true">{"".join(symbols)}</svg>'
 
 
 def _sign(kind: str) -> str:

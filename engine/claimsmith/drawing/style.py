@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 _LIGHT = {
     "ink": "#1c2430", "soft": "#5b6675", "line": "#98a3b3", "card": "#ffffff", "edge": "#d5dbe4", "claim": "#4452c7",
     "claim-frame": "#f5f6fc", "claim-edge": "#c9cef0", "class": "#7d3ac1", "resource": "#1f6f8b", "secret": "#9a6700",
@@ -29,6 +31,7 @@ _RULES = """
 .cs-graph .deep>.box,.cs-graph .deep>a>.box{fill:var(--cs-card)}
 .cs-graph .sign{fill:none;stroke:var(--cs-tint);stroke-width:1.5;stroke-linecap:round;stroke-linejoin:round}
 .cs-graph .claim{--cs-tint:var(--cs-claim)}
+.cs-graph .field{--cs-tint:var(--cs-claim)}
 .cs-graph .class{--cs-tint:var(--cs-class)}
 .cs-graph .resource{--cs-tint:var(--cs-resource)}
 .cs-graph .secret{--cs-tint:var(--cs-secret)}
@@ -47,6 +50,8 @@ _RULES = """
 .cs-graph .n{fill:var(--cs-on);font-size:11px;font-weight:700;text-anchor:middle}
 .cs-graph .line{fill:none;stroke:var(--cs-line);stroke-width:1.4}
 .cs-graph .head{fill:var(--cs-line);stroke:none}
+.cs-graph .gives .line{stroke:var(--cs-claim)}
+.cs-graph .gives .head{fill:var(--cs-claim)}
 .cs-graph .makes .line{stroke:var(--cs-class)}
 .cs-graph .makes .head{fill:var(--cs-class)}
 .cs-graph .secret .line{stroke:var(--cs-secret);stroke-dasharray:3 3}
@@ -60,6 +65,7 @@ SIGNS = {
     "claim": "M2 1.5h7l3 3v8H2zM9 1.5v3h3M4.5 7.5h5M4.5 10h3",
     "class": "M7 1.5l5.5 3L7 7.5l-5.5-3zM1.5 7.5l5.5 3 5.5-3M1.5 10.2l5.5 3 5.5-3",
     "resource": "M7 1.2l5.2 2.9v5.8L7 12.8 1.8 9.9V4.1zM1.8 4.1L7 7l5.2-2.9M7 7v5.8",
+    "field": "M2 4h10M2 7h10M2 10h6",
     "secret": "M4.4 6.1a2.9 2.9 0 1 1 0 3.8a2.9 2.9 0 0 1 0-3.8zM8.7 8H13v2.2M11 8v1.8",
 }
 """The paths of the signs, in squares of 14."""
@@ -68,10 +74,19 @@ MARKS = {"created": "+", "updated": "~", "replaced": "±", "deleted": "−", "re
 """What stands in the badge of a changed node: a state is not told by colour alone."""
 
 
+_STEP, _STEPS = 100, 40
+
+
+def size(width: float) -> str:
+    """The class of a picture of some width. In a page it may be made smaller, as long as its words can be read."""
+    return f"cs-w{min(math.ceil(width / _STEP), _STEPS)}"
+
+
 def css() -> str:
     """The rules of all pictures."""
+    sizes = "".join(f".cs-w{n}{{min-width:{n * _STEP * 7 // 10}px}}" for n in range(1, _STEPS + 1))
     dark = f"@media (prefers-color-scheme: dark){{.cs-graph{{{_colours(_DARK)}}}}}"
-    return f".cs-graph{{{_colours(_LIGHT)}}}{dark}{_RULES}"
+    return f".cs-graph{{{_colours(_LIGHT)}}}{dark}{_RULES}{sizes}"
 
 
 def _colours(palette: dict[str, str]) -> str:

@@ -48,11 +48,9 @@ def style() -> str:
 
 def _document(picture: Layout, title: str, *, styled: bool) -> str:
     width, height = n(max(picture.width, 40)), n(max(picture.height, 40))
-    # In a page it may be made smaller, as long as its words can be read.
-    shrinks = "" if styled else f' style="min-width:{n(picture.width * 0.7)}px"'
     head = (
-        f'<svg xmlns="http://www.w3.org/2000/svg" class="cs-graph" role="img" width="{width}" height="{height}" '
-        f'viewBox="0 0 {width} {height}"{shrinks}>'
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="cs-graph {look.size(picture.width)}" role="img" '
+        f'width="{width}" height="{height}" viewBox="0 0 {width} {height}">'
     )
     rules = [f"<style>{look.css()}</style>"] if styled else []
     frames = [part for f in picture.frames if not f.leaf for part in _frame(f)]
@@ -64,7 +62,7 @@ def _document(picture: Layout, title: str, *, styled: bool) -> str:
 
 def summary(graph: Graph) -> str:
     """How many there are of each kind, in words."""
-    words = {"claim": "claims", "class": "classes", "resource": "resources", "secret": "Secrets"}
+    words = {"claim": "claims", "class": "classes", "field": "fields", "resource": "resources", "secret": "Secrets"}
     counts = {k: sum(x.count for x in graph.nodes if x.kind == k) for k in words}
     told = [
         f"{c} {words[k] if c != 1 else words[k].removesuffix('es' if k == 'class' else 's')}"

@@ -14,10 +14,12 @@ from claimsmith import schema as schemas
 from claimsmith.catalog import Catalog
 from claimsmith.errors import FieldPathError
 from claimsmith.generate.arguments import fields_of
-from claimsmith.models.definition.injected import spec_schema
+from claimsmith.models import composite
+from claimsmith.models.definition import Definition, spec_schema
 from claimsmith.models.klass import Class, Patch, Side
 from claimsmith.models.objects import GroupKind
 from claimsmith.models.transform import MapTransform, MathMultiply, MathTransform
+from claimsmith.models.xrd import Xrd
 from claimsmith.offers import Offer
 from claimsmith.schema.lookup import properties_of
 
@@ -56,43 +58,64 @@ class Form:
     api_version: str
     fields: tuple[Field, ...]
     offers: tuple[Offer, ...]
-    injected: str = ""
-    """The object of the spec in which a defined kind's instances choose; empty for plain claims."""
-    namespaced: bool = True
+    word: str = "class"
+    """What the fields that choose begin with: `class` or `composition`."""
+    within: str = ""
+    """The object of the spec that they stand in; empty where they stand in the spec itself."""
     secret: bool = True
-    """Whether connection details come of it."""
-
-    @property
-    def word(self) -> str:
-        """What the fields that choose begin with."""
-        return "composition" if self.injected else "class"
+    """Whether it can say where connection details go."""
+    any_class: bool = False
+    """Whether it is served without a choice, by whichever class there is."""
 
 
 def form_of(catalog: Catalog, kind: GroupKind) -> Form:
     """All that can be told of a kind of claim."""
-    offered = tuple(offers.offers(catalog, kind))
     defined = catalog.defined(kind)
     if defined:
-        definition, requirement = defined
-        schema = spec_schema(definition, requirement=requirement)
-        inner = schema["properties"][definition.injected]
-        fields = [f for f in _fields(schema) if f.name != definition.injected]
-        return Form(
-            kind,
-            definition.api_version,
-            tuple(fields),
-            offered,
-            injected=definition.injected,
-            namespaced=requirement or definition.namespaced,
-            secret=bool(definition.connection_details) and "writeConnectionSecretToRef" in inner["properties"],
-        )
+        return _of_definition(catalog, kind, *defined)
+    today = catalog.today.defined(kind)
+    if today:
+        return _of_todays(catalog, kind, *today)
+    offered = tuple(offers.offers(catalog, kind))
     api_version = _api_version(catalog, kind)
     given = crd_set.given_crds(catalog).get(kind)
     known = schemas.crd_schema(given.data, api_version.rpartition("/")[2]) if given else None
     spec = (known or {}).get("properties", {}).get("spec")
     fields = [f for f in _fields(spec) if f.name not in CHOOSING] if spec else _read(offered)
-    gives = any(t.details != () for o in offered for t in o.klass.templates)
-    return Form(kind, api_version, tuple(fields), offered, secret=gives)
+    return Form(kind, api_version, tuple(fields), offered, secret=_gives_details(offered))
+
+
+def is_namespaced(catalog: Catalog, kind: GroupKind) -> bool:
+    """Whether claims of a kind are in a namespace."""
+    defined, today = catalog.defined(kind), catalog.today.defined(kind)
+    if defined:
+        return defined[1] or defined[0].namespaced
+    return today is None or today[1] or today[0].namespaced
+
+
+def _of_definition(catalog: Catalog, kind: GroupKind, definition: Definition, requirement: bool) -> Form:
+    schema = spec_schema(definition, requirement=requirement)
+    inner = schema["properties"][definition.injected]
+    fields = tuple(f for f in _fields(schema) if f.name != definition.injected)
+    offered = tuple(offers.offers(catalog, kind))
+    secret = bool(definition.connection_details) and "writeConnectionSecretToRef" in inner["properties"]
+    return Form(kind, definition.api_version, fields, offered, "composition", definition.injected, secret)
+
+
+def _of_todays(catalog: Catalog, kind: GroupKind, xrd: Xrd, claim: bool) -> Form:
+    version = xrd.api_version.rpartition("/")[2]
+    own = xrd.schema_of(version).get("properties", {}).get("spec") or {}
+    said = composite.full_schema(xrd, version, claim=claim).get("properties", {}).get("spec") or {}
+    added = set(said.get("properties") or {}) - set(own.get("properties") or {})
+    fields = tuple(f for f in _fields(said) if f.name not in added | set(CHOOSING))
+    offered = tuple(offers.offers(catalog, xrd.kind))
+    within = "crossplane" if xrd.modern and not claim else ""
+    secret = not xrd.modern and (bool(xrd.connection_keys) or _gives_details(offered))
+    return Form(kind, xrd.api_version, fields, offered, "composition", within, secret, any_class=True)
+
+
+def _gives_details(offered: tuple[Offer, ...]) -> bool:
+    return any(t.details != () for o in offered for t in o.klass.templates)
 
 
 def _api_version(catalog: Catalog, kind: GroupKind) -> str:

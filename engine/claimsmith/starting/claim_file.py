@@ -26,8 +26,8 @@ def claim_text(form: Form, key: ClaimKey, *, values: Mapping[str, Any] | None = 
     place = f"  namespace: {flow(key.namespace)}\n" if key.namespace else ""
     head = f"apiVersion: {form.api_version}\nkind: {form.kind.kind}\nmetadata:\n{place}  name: {flow(key.name)}\n"
     lines = [*_lines(form.fields, values, "  "), *_choice(form, key, klass)]
-    filled = any(not line.lstrip().startswith("#") for line in lines)
-    return head + ("spec:\n" if filled else "spec: {}\n") + "\n".join(lines) + ("\n" if lines else "")
+    # A spec of comments alone is an empty one, and stays right when some of them become fields.
+    return "\n".join([f"{head}spec:" if lines else f"{head}spec: {{}}", *lines, ""])
 
 
 def questions(form: Form, values: Mapping[str, Any]) -> list[Field]:
@@ -87,12 +87,12 @@ def note(field: Field) -> str:
 
 def _choice(form: Form, key: ClaimKey, klass: str | None) -> list[str]:
     """Which class serves it, and where the connection details go."""
-    secret = f"{{name: {flow(key.name)}}}" if form.namespaced else f"{{namespace: default, name: {flow(key.name)}}}"
+    secret = flow({**({} if key.namespace else {"namespace": "default"}), "name": key.name})
     chosen = [*_served(form, klass), *([f"writeConnectionSecretToRef: {secret}"] if form.secret else [])]
-    if not form.injected:
+    if not form.within:
         return [f"  {line}" for line in chosen]
     filled = any(not line.startswith("#") for line in chosen)
-    head = [f"  {form.injected}:"] if filled else []
+    head = [f"  {form.within}:"] if filled else []
     return [*head, *(f"    {line}" if filled else f"  {line}" for line in chosen)]
 
 
@@ -104,10 +104,11 @@ def _served(form: Form, klass: str | None) -> list[str]:
         return ["# No class serves this kind yet: claimsmith new class"]
     by_itself = next((o for o in form.offers if o.default), None)
     chosen = by_itself or max(form.offers, key=lambda o: o.weight)
+    needless = bool(by_itself) or (form.any_class and len(form.offers) == 1)
     others = [f"#   {_offer(form, o)}  # {o.klass.name}" for o in form.offers if o is not chosen]
-    served = f"# Served by {chosen.klass.name}{f' ({chosen.default})' if by_itself else ''}"
+    served = f"# Served by {chosen.klass.name}{f' ({chosen.default})' if chosen.default else ''}"
     head = [f"{served}; another is chosen by one of:", *others] if others else [served]
-    return [*head, *([] if by_itself else [_offer(form, chosen)])]
+    return [*head, *([] if needless else [_offer(form, chosen)])]
 
 
 def _offer(form: Form, offer: Offer) -> str:
@@ -124,7 +125,7 @@ def _reference(form: Form, name: str) -> str:
         close = nearest(name, names)
         fix = f"did you mean {close}?" if close else f"use one of: {', '.join(names) or 'none yet'}"
         raise LoadError(Problem(f"no class {name!r} serves {form.kind}", fix=fix))
-    return flow({"name": found.name} if form.injected else found.reference())
+    return flow({"name": found.name} if form.word == "composition" else found.reference())
 
 
 def _refuse_unknown(form: Form, values: Mapping[str, Any]) -> None:

@@ -10,6 +10,7 @@ from claimsmith.documents import read_documents
 from claimsmith.errors import CatalogError, LoadError, Problem
 from claimsmith.models.objects import ClaimKey, GroupKind
 from claimsmith.project import Project
+from claimsmith.starting.claim_fields import is_namespaced
 from claimsmith.starting.class_file import NewClass, class_text
 
 
@@ -19,8 +20,7 @@ def claim_key(catalog: Catalog, text: str) -> ClaimKey:
     if not 1 <= len(place) <= 2 or not all(place):
         raise LoadError(Problem(f"{text!r} is no claim", fix="write it as KIND/NAMESPACE/NAME"))
     kind = one_kind(catalog, word)
-    defined = catalog.defined(kind)
-    namespaced = not defined or defined[1] or defined[0].namespaced
+    namespaced = is_namespaced(catalog, kind)
     if not namespaced and len(place) == 2:
         raise LoadError(Problem(f"{kind} is in no namespace", fix=f"write it as {word}/{place[-1]}"))
     namespace = (place[0] if len(place) == 2 else "default") if namespaced else ""
