@@ -58,7 +58,7 @@ def verdict(review: Review) -> str:
     if review.failed:
         return "This would be refused as it is."
     if review.destructive:
-        return "Something is deleted or made anew: look twice."
+        return "Something is deleted, made anew or in danger: look twice."
     return "There are changes; nothing is deleted or made anew." if review.changes else "Nothing changes."
 
 
