@@ -12,7 +12,7 @@ from claimsmith import reviews
 from claimsmith.absent import ABSENT
 from claimsmith.project import Project
 from claimsmith.review.changes import Change, FieldChange, Op, StackReview
-from claimsmith.review.fields import HIDDEN, LATER, shown
+from claimsmith.review.fields import HIDDEN, shown
 from claimsmith.values import Ref
 from tests.conftest import ROOT
 from tests.review_files import (
@@ -263,9 +263,9 @@ def test_causes(tmp_path: Path, change: Any, path: str, want: tuple[str, str, st
 @pytest.mark.parametrize(
     ("value", "want"),
     [
-        pytest.param(Ref("a/b", ("status", "x")), LATER, id="known-later"),
+        pytest.param(Ref("a/b", ("status", "x")), "<a/b:status.x>", id="known-later"),
         pytest.param(Ref("a/b", ("metadata", "name"), known="b-x"), "b-x", id="a-generated-name"),
-        pytest.param({"a": [Ref("a/b", ("status", "x")), 1]}, {"a": [LATER, 1]}, id="within"),
+        pytest.param({"a": [Ref("a/b", ("status", "x")), 1]}, {"a": ["<a/b:status.x>", 1]}, id="within"),
         pytest.param(ABSENT, ABSENT, id="nothing"),
     ],
 )

@@ -103,16 +103,32 @@ def _difference(pair: Pair, step: Step | None) -> Difference | None:
         why = "it is not deployed" if gone else "the engine was not told of it: its program makes no such thing now"
         return None if ours is Op.same else Difference(urn, ours.value, "nothing", why)
     engine = op_of(step)
+    its = fields_of(step)
+    if pair.old and pair.new and engine in (Op.updated, Op.replaced):
+        # What the engine does not know yet may turn out to be what it was: no more than that is said by it.
+        its -= {p for p in its if _unknown(step, p)} - {d.path for d in pair.found}
+        engine = engine if its else Op.same
     if ours is not engine:
         return Difference(urn, ours.value, engine.value, _why(pair, step, engine))
     if ours is not Op.updated:
         return None
-    mine, its = {d.path for d in pair.found}, fields_of(step)
+    mine = {d.path for d in pair.found}
     if mine == its:
         return None
     only_mine, only_its = sorted(map(fieldpath.to_text, mine - its)), sorted(map(fieldpath.to_text, its - mine))
     words = [f"updated ({', '.join(only)})" if only else "updated" for only in (only_mine, only_its)]
     return Difference(urn, words[0], words[1], _why(pair, step, engine))
+
+
+def _unknown(step: Step, path: fieldpath.Path) -> bool:
+    """Whether the engine does not know yet what it would write at a path."""
+    here: Any = (step.get("newState") or {}).get("inputs")
+    for part in path:
+        try:
+            here = here[part]
+        except (KeyError, IndexError, TypeError):
+            break
+    return here == _UNKNOWN
 
 
 def _why(pair: Pair, step: Step, engine: Op) -> str:

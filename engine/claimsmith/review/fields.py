@@ -7,12 +7,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from claimsmith import fieldpath
+from claimsmith import fieldpath, values
 from claimsmith.absent import ABSENT
 from claimsmith.values import Mix, Ref, mapped
 
 HIDDEN = "<secret>"
-LATER = "<known after apply>"
 _SECRET_FIELDS = ("data", "stringData")
 _TELLING = re.compile(
     r"(password|passwd|passphrase|token|privatekey|apikey|accesskey|secretkey|connectionstring|kubeconfig)$",
@@ -70,7 +69,7 @@ def is_secret(document: Mapping[str, Any], path: fieldpath.Path) -> bool:
 
 
 def shown(document: Mapping[str, Any], path: fieldpath.Path, value: Any) -> Any:
-    """A value as it may be read: known values plain, later ones named as such, secrets hidden wherever they stand."""
+    """A value as it may be read: one that is known later by where it comes from, secrets hidden wherever they stand."""
     if value is ABSENT:
         return ABSENT
     if is_secret(document, path):
@@ -81,7 +80,7 @@ def shown(document: Mapping[str, Any], path: fieldpath.Path, value: Any) -> Any:
         case list():
             return [shown(document, (*path, index), item) for index, item in enumerate(value)]
         case Ref() | Mix():
-            return value.known if value.known is not None else LATER
+            return values.shown(value)
         case _:
             return value
 
@@ -100,8 +99,8 @@ def _said(value: Any) -> Any:
     return ABSENT if value is None else value
 
 
-def _at(values: Sequence[Any], index: int) -> Any:
-    return values[index] if index < len(values) else ABSENT
+def _at(items: Sequence[Any], index: int) -> Any:
+    return items[index] if index < len(items) else ABSENT
 
 
 def _above(path: fieldpath.Path, below: fieldpath.Path) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import product
@@ -223,8 +224,9 @@ def _annotated(document: Mapping[str, Any], options: Options, owner: str = "") -
     """The document with what the engine is told by annotation, as far as that may change."""
     document = _united(document)
     told = {OWNER: owner} if owner else {}
-    if len(options.wait_for) == 1:
-        told[WAIT_FOR] = options.wait_for[0]
+    if options.wait_for:
+        several = len(options.wait_for) > 1
+        told[WAIT_FOR] = json.dumps(options.wait_for) if several else options.wait_for[0]
     if not told:
         return dict(document)
     metadata = document["metadata"]
