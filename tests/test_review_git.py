@@ -235,3 +235,18 @@ def test_the_generated_code_is_told_in_short(project: Path) -> None:
     assert change["added"] > 0
     assert any(line.startswith("+") and "East US" in line for line in change["diff"])
     assert not any("digest=" in line for line in change["diff"])
+
+
+def test_an_environment_whose_files_are_the_same_is_planned_once(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from claimsmith import sides
+
+    read: list[Path] = []
+    plan = sides.read_side
+    monkeypatch.setattr(sides, "read_side", lambda p, stack: read.append(p.root) or plan(p, stack))
+    assert run("review").exit_code == 0
+    assert read == [project]
+    write(project, changed(STAYS))
+    assert run("review").exit_code == 10
+    assert len(read) == 3

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -43,12 +44,14 @@ def review(
 def stack_reviewed(before: Project, after: Project, stack: str, *, preview: bool = False) -> StackReview:
     """One environment. A side that cannot be read is told as such; the other environments go on."""
     read: list[Side] = []
-    for word, project in (("base", before), ("working tree", after)):
+    both = [("base", before), ("working tree", after)]
+    same = files_of(before, stack) == files_of(after, stack)
+    for word, project in both[1:] if same else both:
         try:
             read.append(sides.read_side(_named(project, after), stack))
         except EngineError as error:
             return StackReview(stack, problems=error.problems, unread=word)
-    comparison = compare(*read)
+    comparison = compare(read[0], read[-1])
     told = stack_review(comparison)
     gone = () if stack in after.stacks() else (_stack_gone(stack),)
     told = replace(told, warnings=(*gone, *warnings_of(comparison)))
@@ -57,6 +60,18 @@ def stack_reviewed(before: Project, after: Project, stack: str, *, preview: bool
     from claimsmith import previews
 
     return replace(told, preview=previews.preview(after, comparison))
+
+
+def files_of(project: Project, stack: str) -> dict[str, bytes]:
+    """All that the plan of an environment is made of, by path. Where that is the same, so is the plan."""
+    root = project.root
+    folders = (project.components, root / "stacks" / stack)
+    single = [root / "Pulumi.yaml", root / "stacks" / f"Pulumi.{stack}.yaml"]
+    below = (p for folder in folders for p in folder.rglob("*") if p.suffix in {".yaml", ".yml", ".py"})
+    found = (p for p in (*single, *below) if p.is_symlink() or p.is_file())
+    return {
+        p.relative_to(root).as_posix(): os.fsencode(p.readlink()) if p.is_symlink() else p.read_bytes() for p in found
+    }
 
 
 def components(project: Project) -> dict[str, str]:

@@ -128,7 +128,7 @@ def _unknown(step: Step, path: fieldpath.Path) -> bool:
             here = here[part]
         except (KeyError, IndexError, TypeError):
             break
-    return here == _UNKNOWN
+    return bool(here == _UNKNOWN)
 
 
 def _why(pair: Pair, step: Step, engine: Op) -> str:
