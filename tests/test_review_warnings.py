@@ -247,9 +247,26 @@ BAD = [
     ),
 ]
 
+NEW = sql("new")
+NEW["spec"] = {"classSelector": {"matchLabels": {"no": "such"}}}
+BAD.append(
+    pytest.param(
+        base(),
+        [set_file("stacks/dev/claims/new.yaml", NEW)],
+        "claim-unserved",
+        "warning",
+        id="a-new-claim-that-nothing-serves",
+    )
+)
+
 GOOD = [
     pytest.param(base(), [], id="nothing-changes"),
     pytest.param(base(), [put(SQL, "spec/size", 20)], id="a-value-in-place"),
+    pytest.param(
+        changed(set_file("stacks/dev/claims/new.yaml", NEW)),
+        [put(SQL, "spec/size", 20)],
+        id="a-claim-that-nothing-served-before-either",
+    ),
     pytest.param(base(), [set_file("stacks/dev/claims/more.yaml", sql("more"))], id="a-claim-more"),
     pytest.param(
         changed(set_file(OTHER, retained("other")), set_file("stacks/dev/claims/more.yaml", sql("more", "other"))),
@@ -377,3 +394,21 @@ def bound(*subjects: str, role: str = "r") -> dict[str, Any]:
 )
 def test_rights_that_grow(old: Any, new: Any, want: list[str]) -> None:
     assert widened(old, new) == want
+
+
+@pytest.mark.parametrize(
+    ("content", "path"),
+    [
+        pytest.param({"imutable": {}}, "imutable", id="an-unknown-field"),
+        pytest.param({"immutable": {SERVER_KIND: "spec.x"}}, f"immutable[{SERVER_KIND}]", id="no-list"),
+        pytest.param({"immutable": {SERVER_KIND: ["spec..x"]}}, "", id="no-path"),
+    ],
+)
+def test_a_table_that_cannot_be_read(tmp_path: Path, content: Any, path: str) -> None:
+    found = reviewed(tmp_path, base(), changed(set_file(KINDS, content)))
+    assert found.unread == "working tree"
+    [problem] = found.problems
+    assert problem.where is not None
+    assert problem.where.file == KINDS
+    assert problem.path == path or not path
+    assert problem.fix

@@ -10,6 +10,7 @@ from pydantic import Field
 
 from claimsmith import fieldpath
 from claimsmith.documents import Document
+from claimsmith.errors import at
 from claimsmith.models.base import Model
 from claimsmith.models.objects import GroupKind
 from claimsmith.models.parse import parse
@@ -50,10 +51,11 @@ def read_kind_table(documents: Iterable[Document]) -> KindTable:
     no_data: list[str] = []
     for document in documents:
         file = parse(_File, document)
-        for into, given in ((replaced, file.replaced), (immutable, file.immutable)):
+        for word, into, given in (("replaced", replaced, file.replaced), ("immutable", immutable, file.immutable)):
             for kind, paths in given.items():
                 key = GroupKind.parse(kind)
-                into[key] = (*into.get(key, ()), *(fieldpath.parse(p) for p in paths))
+                with at(document.source_of((word, kind)), fieldpath.to_text((word, kind))):
+                    into[key] = (*into.get(key, ()), *(fieldpath.parse(p) for p in paths))
         data += file.holds_data
         no_data += file.holds_no_data
     return KindTable(replaced, immutable, tuple(data), tuple(no_data))

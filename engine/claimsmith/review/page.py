@@ -52,7 +52,7 @@ def page(review: Review) -> str:
 
 def _shown(stack: StackReview) -> _Shown:
     found = grouping.groups(stack.claims)
-    anchors = {c.claim: f"{stack.stack}-{index}" for index, group in enumerate(found) for c in group.claims}
+    anchors = {c.claim: f"claim-{stack.stack}-{index}" for index, group in enumerate(found) for c in group.claims}
     graph = picture(stack, found, lambda group: f"#{anchors[group.sample.claim]}")
     # Made by us, of escaped parts.
     drawn = [Markup(_STYLED.sub(" ", part, count=1)) for part in drawing.svg_parts(graph)] if graph.nodes else []

@@ -106,12 +106,16 @@ def _moved(comparison: Comparison) -> Iterator[Warned]:
 
 
 def _unserved(comparison: Comparison) -> Iterator[Warned]:
-    """A claim that had a class and has none now."""
+    """A claim that had a class and has none now, or a new one that nothing serves."""
+    before = {u.claim.key for u in comparison.old.plan.unbound}
     for unbound in comparison.new.plan.unbound:
-        address = str(unbound.claim.key)
-        if address in comparison.old.claims:
-            what = f"{address} loses its class: {unbound.problem.what}"
-            yield Warned("claim-unserved", Level.danger, what, address, "", unbound.problem.where, unbound.problem.fix)
+        address, problem = str(unbound.claim.key), unbound.problem
+        if unbound.claim.key in before:
+            continue
+        lost = address in comparison.old.claims
+        what = f"{address} {'loses its class' if lost else 'is served by nothing'}: {problem.what}"
+        level = Level.danger if lost else Level.warning
+        yield Warned("claim-unserved", level, what, address, "", problem.where, problem.fix)
 
 
 def _deleting(comparison: Comparison) -> Iterator[Warned]:
