@@ -1,7 +1,8 @@
 """A claimsmith project on disk: where its classes, claims and bindings are, and the plan that they make.
 
 Pulumi.yaml                       the project's name
-components/<name>/*.yaml          the platform's classes; components/references.yaml extends the reference table
+components/<name>/*.yaml          the platform's classes; components/references.yaml extends the reference table,
+                                  components/review.yaml what a review knows of kinds
 stacks/<stack>/claims/*.yaml      the claims of an environment
 stacks/<stack>/resources/*.yaml   what the platform gives there as it is: static resources, published clusters
 stacks/<stack>/bindings.yaml      which class serves each claim
@@ -28,12 +29,13 @@ from claimsmith.models.bindable import Bindable, read_bindable
 from claimsmith.models.klass import Class
 from claimsmith.models.objects import ClaimKey, GroupKind
 from claimsmith.models.reference_table import kinds_of, read_table
+from claimsmith.models.review_table import KindTable, read_kind_table
 from claimsmith.plan import GivenResource, Plan, build_plan, given_resource
 from claimsmith.reference import Table
 from claimsmith.scope import Scopes, scopes_of_crds
 from claimsmith.workload import Schedule
 
-TABLES = ("references.yaml", "bindable.yaml")
+TABLES = ("references.yaml", "bindable.yaml", "review.yaml")
 PRIVATE = ".claimsmith"
 """The git-ignored folder: local state, local control plane, passphrase."""
 
@@ -99,6 +101,10 @@ class Project:
     def bindable(self) -> Bindable:
         """Which kinds of claim may be served by which kinds of resource."""
         return read_bindable(self._tables("bindable.yaml"))
+
+    def kinds(self) -> KindTable:
+        """Which fields of which kinds cannot be changed in place, and what holds data."""
+        return read_kind_table(self._tables("review.yaml"))
 
     def _tables(self, name: str) -> list[Document]:
         """A built-in table, and what the project adds to it."""
