@@ -1,0 +1,94 @@
+"""What a platform's files say of kinds: their versions and schemas, and where references lead.
+
+Known are kinds whose CustomResourceDefinition is among the files, kinds that are defined there, and the composites and
+claims of today's definitions. Of any other kind nothing is said, so that nothing is found wrong with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from claimsmith import crd_set, definitions
+from claimsmith import schema as schemas
+from claimsmith.catalog import Catalog
+from claimsmith.crds import Crd
+from claimsmith.models.klass import Class
+from claimsmith.models.objects import GroupKind
+from claimsmith.models.xrd import Xrd
+from claimsmith.reference import Table
+from claimsmith.schema import Schema
+from claimsmith.schema.lookup import EMBEDDED, OPEN
+
+_TODAYS_SPEC: Final = (
+    "claimRef", "compositionRef", "compositionSelector", "compositionRevisionRef", "compositionRevisionSelector",
+    "compositionUpdatePolicy", "compositeDeletePolicy", "crossplane", "environmentConfigRefs", "publishConnectionDetailsTo",
+    "resourceRef", "resourceRefs", "writeConnectionSecretToRef",
+)  # fmt: skip
+_TODAYS_STATUS: Final = ("conditions", "claimConditionTypes", "connectionDetails", "crossplane")
+ANY_OBJECT: Final[Schema] = {"type": "object", EMBEDDED: True, **OPEN}
+"""What is known of every kind: its metadata."""
+
+
+class Rules:
+    """The schemas of the kinds that are known, and the table of references."""
+
+    def __init__(self, catalog: Catalog, table: Table) -> None:
+        self.table = table
+        self._crds: dict[GroupKind, Crd] = {k: d.data for k, d in crd_set.given_crds(catalog).items()}
+        for definition in catalog.definitions.values():
+            for crd, kind in zip(
+                definitions.crds_of(definition), (definition.group_kind, definition.requirement), strict=False
+            ):
+                if kind:
+                    self._crds[kind] = crd
+        self._xrds: dict[GroupKind, Xrd] = {}
+        for xrd in catalog.today.xrds.values():
+            self._xrds |= {kind: xrd for kind in (xrd.kind, xrd.claim) if kind and kind not in self._crds}
+        self._schemas: dict[tuple[GroupKind, str], Schema | None] = {}
+
+    def of(self, api_version: str, kind: GroupKind) -> Schema | None:
+        """The schema of a kind's documents; None where it is not known or takes anything."""
+        version = api_version.rpartition("/")[2]
+        if (kind, version) not in self._schemas:
+            self._schemas[kind, version] = self._read(kind, version)
+        return self._schemas[kind, version]
+
+    def versions(self, kind: GroupKind) -> list[str] | None:
+        """The versions of a kind that are served; None where its definition is not known."""
+        if kind in self._xrds:
+            return list(self._xrds[kind].versions)
+        crd = self._crds.get(kind)
+        if crd is None:
+            return None
+        listed = crd["spec"].get("versions") or [{"name": crd["spec"].get("version")}]
+        return [str(v["name"]) for v in listed if v.get("served", True)]
+
+    def is_composite(self, kind: GroupKind) -> bool:
+        """Whether a kind is the composite or the claim of a definition of today's."""
+        return kind in self._xrds
+
+    def _read(self, kind: GroupKind, version: str) -> Schema | None:
+        if kind in self._crds:
+            return schemas.crd_schema(self._crds[kind], version)
+        xrd = self._xrds.get(kind)
+        written = xrd.versions.get(version) if xrd else None
+        return _composite(written) if written and written.get("properties") else None
+
+
+def classes(catalog: Catalog) -> Iterator[Class]:
+    """Every class of every dialect, once."""
+    seen: dict[int, Class] = {id(c.document): c for c in catalog.today.compositions.values()}
+    yield from (c for c in catalog.classes.values() if id(c.document) not in seen)
+    yield from seen.values()
+
+
+def _composite(written: Mapping[str, Any]) -> Schema:
+    """A composite's schema with the fields that its core keeps there, which may hold anything here."""
+    schema = schemas.normalised(written)
+    properties = dict(schema["properties"])
+    for part, names in (("spec", _TODAYS_SPEC), ("status", _TODAYS_STATUS)):
+        own = properties.get(part) or {"type": "object"}
+        kept = {**dict.fromkeys(names, OPEN), **(own.get("properties") or {})}
+        properties[part] = {**own, "properties": kept}
+    return {**schema, "type": "object", EMBEDDED: True, "properties": properties}
