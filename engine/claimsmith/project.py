@@ -63,6 +63,14 @@ class Project:
         """The git-ignored folder for local state."""
         return self.root / PRIVATE
 
+    def folder(self) -> str:
+        """Where the project stands in its repository, as the beginning of a path; empty at its root, or without one."""
+        for parent in (self.root, *self.root.parents):
+            if (parent / ".git").exists():
+                inner = self.root.relative_to(parent).as_posix()
+                return "" if inner == "." else f"{inner}/"
+        return ""
+
     def stacks(self) -> list[str]:
         """The environments: every folder below stacks/ that holds claims."""
         return sorted(p.parent.name for p in (self.root / "stacks").glob("*/claims") if p.is_dir())

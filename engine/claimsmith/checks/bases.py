@@ -47,6 +47,7 @@ def base_problems(template: Template, klass: Class, rules: Rules) -> list[Proble
 
 
 def version_problems(template: Template, klass: Class, rules: Rules) -> Iterator[Problem]:
+    """A base of a version that nobody serves."""
     served = rules.versions(template.group_kind)
     version = template.api_version.rpartition("/")[2]
     if served is not None and version not in served:

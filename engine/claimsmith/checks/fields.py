@@ -6,7 +6,7 @@ an API server would drop without a word is named here, with the field that was m
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -23,6 +23,7 @@ from claimsmith.plan import Plan, PlannedClaim
 from claimsmith.schema import Schema
 
 _OURS = ("claimRef", "classRef", "compositeRef", "aggregateRef")
+_CLAIMS = ("classRef", "classSelector", "resourceRef", "writeConnectionSecretToRef")
 
 
 def check_classes(catalog: Catalog, rules: Rules) -> Findings:
@@ -37,8 +38,20 @@ def check_classes(catalog: Catalog, rules: Rules) -> Findings:
     return findings
 
 
-def result_problems(plan: Plan, rules: Rules) -> Iterator[Problem]:
-    """What is wrong with the claims' children, beside what is wrong with their bases already."""
+def claim_problems(plan: Plan, rules: Rules) -> Iterator[Problem]:
+    """What is wrong with claims under given definitions of their kinds; defined kinds are checked as they are read."""
+    for claim in (c.binding.claim for c in plan.claims):
+        found = rules.given(claim.api_version, claim.key.group_kind)
+        if found is not None:
+            yield from map(quotable, schemas.check(_kept(claim.data, _CLAIMS, found), found, document=claim.document))
+
+
+Told = Container[tuple[str, str]]
+"""What is told already, by file and path."""
+
+
+def result_problems(plan: Plan, rules: Rules, told: Told = frozenset()) -> Iterator[Problem]:
+    """What is wrong with the claims' children, beside what is wrong with their classes already."""
     bases: dict[int, set[str]] = {}
     for claim in plan.walk():
         for child in claim.children:
@@ -48,20 +61,21 @@ def result_problems(plan: Plan, rules: Rules) -> Iterator[Problem]:
             key = id(child.template)
             if key not in bases:
                 bases[key] = {p.path for p in base_problems(child.template, claim.binding.klass, rules)}
-            for problem in schemas.check(_sent(child, found), found, document=None, skip=is_later):
-                yield from _blamed(problem, child, claim, found, bases[key])
+            for problem in schemas.check(_kept(child.document, _OURS, found), found, document=None, skip=is_later):
+                yield from _blamed(problem, child, claim, found, bases[key], told)
 
 
-def _sent(child: Child, found: Schema) -> dict[str, Any]:
-    """The child's document without what we bind it by, where its kind does not know that."""
-    spec = child.document.get("spec")
+def _kept(document: dict[str, Any], ours: Container[str], found: Schema) -> dict[str, Any]:
+    """The document without what binds it, where its kind does not know that."""
+    spec = document.get("spec")
     if not isinstance(spec, dict):
-        return child.document
-    kept = {k: v for k, v in spec.items() if k not in _OURS or schemas.knows(found, ("spec", k))}
-    return {**child.document, "spec": kept}
+        return document
+    return {**document, "spec": {k: v for k, v in spec.items() if k not in ours or schemas.knows(found, ("spec", k))}}
 
 
-def _blamed(problem: Problem, child: Child, claim: PlannedClaim, found: Schema, known: set[str]) -> Iterator[Problem]:
+def _blamed(
+    problem: Problem, child: Child, claim: PlannedClaim, found: Schema, known: set[str], told: Told
+) -> Iterator[Problem]:
     """The problem of a result at the claim's field that made it, else at the base's."""
     template, klass = child.template, claim.binding.klass
     document = template.document or klass.document
@@ -72,24 +86,24 @@ def _blamed(problem: Problem, child: Child, claim: PlannedClaim, found: Schema, 
             # The patch itself is told.
             return
         if _within(path, to):
+            if (document.file, outcome.patch.at) in told:
+                return
             read = outcome.patch.reads[0]
             place = document.source_of(outcome.patch.at)
             what = f"{claim.address}, child {template.name!r}: {problem.path}: {problem.what} (patch at {place})"
-            yield replace(problem, what=what, where=claim.binding.claim.document.source_of(read), path=read)
+            yield quotable(replace(problem, what=what, where=claim.binding.claim.document.source_of(read), path=read))
             return
     if template.opaque:
         what = f"{claim.address}, child {template.name!r}: {problem.path}: {problem.what}"
         yield replace(problem, what=what, where=document.source_of(template.at), path=template.at)
         return
     place_text = template.place_of(problem.path)
-    if place_text not in known:
+    if place_text not in known and (document.file, place_text) not in told:
         what = f"{template.kind}: {problem.what}"
-        yield replace(problem, what=what, where=document.source_of(place_text), path=place_text)
+        yield quotable(replace(problem, what=what, where=document.source_of(place_text), path=place_text))
 
 
 def _within(path: fieldpath.Path, to: fieldpath.Path) -> bool:
     """Whether a path is at or below another."""
     same = all(a == b or fieldpath.WILDCARD in (a, b) for a, b in zip(path, to, strict=False))
     return same and len(path) >= len(to)
-
-

@@ -107,7 +107,7 @@ def _by_values(step: Transform, index: int, values: Sequence[Any]) -> tuple[Poss
                 given.append(result)
     if not refused:
         return of_values(given), []
-    if not any(isinstance(v, str) for v, _ in refused) and isinstance(step, models.MapTransform | models.MatchTransform):
+    if isinstance(step, models.MapTransform | models.MatchTransform) and not any(isinstance(v, str) for v in values):
         return _by_types(step, index, Possible(of_values(values).types))
     loss = _lost_values(step, index, refused, never=not given)
     return of_values(given) if given else None, [loss]
@@ -115,9 +115,12 @@ def _by_values(step: Transform, index: int, values: Sequence[Any]) -> tuple[Poss
 
 def _telling(step: Transform) -> Transform:
     """The transform; a match that would give null where nothing matches says so instead."""
-    if isinstance(step, models.MatchTransform) and step.match.fallback_value is None and step.match.fallback_to == "Value":
-        return step.model_copy(update={"match": step.match.model_copy(update={"fallback_value": _MISSED})})
-    return step
+    if not isinstance(step, models.MatchTransform):
+        return step
+    match = step.match
+    if match.fallback_value is not None or match.fallback_to != "Value":
+        return step
+    return step.model_copy(update={"match": match.model_copy(update={"fallback_value": _MISSED})})
 
 
 def _lost_values(step: Transform, index: int, refused: Sequence[tuple[Any, Problem]], *, never: bool) -> Loss:
@@ -176,9 +179,7 @@ def _taking(
 def _converted(
     step: Transform, index: int, possible: Possible, convert: models.Convert
 ) -> tuple[Possible | None, list[Loss]]:
-    wanted = frozenset(
-        ours for ours, go in _GO.items() if conversion.is_known(go, convert.to_type, convert.format)
-    )
+    wanted = frozenset(ours for ours, go in _GO.items() if conversion.is_known(go, convert.to_type, convert.format))
     target = _OURS.get(convert.to_type, convert.to_type)
     return _taking(step, index, possible, wanted, lambda _: Possible(frozenset({target})))
 

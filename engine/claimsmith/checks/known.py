@@ -22,8 +22,8 @@ from claimsmith.schema.lookup import EMBEDDED, OPEN
 
 _TODAYS_SPEC: Final = (
     "claimRef", "compositionRef", "compositionSelector", "compositionRevisionRef", "compositionRevisionSelector",
-    "compositionUpdatePolicy", "compositeDeletePolicy", "crossplane", "environmentConfigRefs", "publishConnectionDetailsTo",
-    "resourceRef", "resourceRefs", "writeConnectionSecretToRef",
+    "compositionUpdatePolicy", "compositeDeletePolicy", "crossplane", "environmentConfigRefs", "resourceRef",
+    "publishConnectionDetailsTo", "resourceRefs", "writeConnectionSecretToRef",
 )  # fmt: skip
 _TODAYS_STATUS: Final = ("conditions", "claimConditionTypes", "connectionDetails", "crossplane")
 ANY_OBJECT: Final[Schema] = {"type": "object", EMBEDDED: True, **OPEN}
@@ -35,7 +35,8 @@ class Rules:
 
     def __init__(self, catalog: Catalog, table: Table) -> None:
         self.table = table
-        self._crds: dict[GroupKind, Crd] = {k: d.data for k, d in crd_set.given_crds(catalog).items()}
+        self._given = crd_set.given_crds(catalog)
+        self._crds: dict[GroupKind, Crd] = {k: d.data for k, d in self._given.items()}
         for definition in catalog.definitions.values():
             for crd, kind in zip(
                 definitions.crds_of(definition), (definition.group_kind, definition.requirement), strict=False
@@ -53,6 +54,10 @@ class Rules:
         if (kind, version) not in self._schemas:
             self._schemas[kind, version] = self._read(kind, version)
         return self._schemas[kind, version]
+
+    def given(self, api_version: str, kind: GroupKind) -> Schema | None:
+        """The same, where a CustomResourceDefinition among the files says so."""
+        return self.of(api_version, kind) if kind in self._given else None
 
     def versions(self, kind: GroupKind) -> list[str] | None:
         """The versions of a kind that are served; None where its definition is not known."""

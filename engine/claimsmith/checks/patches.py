@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 from claimsmith import fieldpath
 from claimsmith import schema as schemas

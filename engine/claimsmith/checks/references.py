@@ -34,9 +34,7 @@ Candidate = tuple[GroupKind, Mapping[str, Any] | None]
 """A kind that is made or given, with its labels; None where they may be any."""
 
 
-def _check(
-    template: Template, klass: Class, rules: Rules, everyone: Sequence[Candidate], findings: Findings
-) -> None:
+def _check(template: Template, klass: Class, rules: Rules, everyone: Sequence[Candidate], findings: Findings) -> None:
     try:
         chosen = reference.selections(template.base, rules.table)
     except EngineError as error:

@@ -40,7 +40,7 @@ def check_today(catalog: Catalog, rules: Rules) -> Findings:
 
 
 def _undefined(klass: Class, catalog: Catalog, rules: Rules) -> Iterator[Problem]:
-    """A composition for a kind that no definition defines. A kind with a CRD of its own is somebody else's to define."""
+    """A composition for a kind that no definition defines. Who gives a CRD of the kind defines it otherwise."""
     if rules.versions(klass.serves) is not None and not rules.is_composite(klass.serves):
         return
     path = "spec.compositeTypeRef.kind"
@@ -87,7 +87,9 @@ def _missing_keys(klass: Class, definition: Xrd) -> Iterator[Problem]:
     missing = [repr(key) for key in definition.connection_keys if key not in delivered]
     if missing:
         place = definition.document.source_of("spec.connectionSecretKeys")
-        what = f"{klass.key} delivers no connection detail {', '.join(missing)}: {definition.kind} promises it ({place})"
+        what = (
+            f"{klass.key} delivers no connection detail {', '.join(missing)}: {definition.kind} promises it ({place})"
+        )
         fix = "add it to the connectionDetails of one of the resources, or take it out of the definition's keys"
         yield Problem(what, klass.document.source_of("spec"), "spec", fix)
 

@@ -44,13 +44,14 @@ def validate(project: Project, stacks: Sequence[str], report_progress: Callable[
         catalog = project.catalog()
         rules = Rules(catalog, project.table())
         findings.add(_check_platform(project, catalog, rules, stacks, found))
+        told = {(p.where.file, p.path) for p in findings.errors if p.where}
         report.summary.append(f"components: {len(catalog.classes)} classes")
         for stack in stacks:
             tell(stack)
             with caught(found):
                 plan = project.plan(stack, unrecorded_ok=True)
                 report.summary.append(_line(stack, plan))
-                findings.add(_check_plan(plan, rules))
+                findings.add(_check_plan(plan, rules, told))
     report.errors = in_order([*findings.errors, *found.problems])
     report.warnings = in_order(findings.warnings)
     return report
@@ -75,12 +76,13 @@ def _check_platform(
     return findings
 
 
-def _check_plan(plan: Plan, rules: Rules) -> Findings:
+def _check_plan(plan: Plan, rules: Rules, told: fields.Told) -> Findings:
     """What is wrong with a stack's claims, though each could be planned."""
     findings = Findings()
     for unbound in plan.unbound:
         findings.tell("unbound-claim", unbound.problem, never=unbound.mistake)
-    findings.wrong("result-invalid", fields.result_problems(plan, rules))
+    findings.wrong("claim-invalid", fields.claim_problems(plan, rules))
+    findings.wrong("result-invalid", fields.result_problems(plan, rules, told))
     findings.odd("doubtful-plan", plan.warnings)
     findings.odd("shared-external-name", names.same_external_names(plan))
     return findings

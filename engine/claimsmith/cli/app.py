@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from claimsmith.cli import console, local, questions, toolchain
-from claimsmith.cli.console import Format, Output, TextFormat
+from claimsmith.cli.console import CheckFormat, Format, Output, TextFormat
 from claimsmith.cli.questions import Stack
 
 if TYPE_CHECKING:
@@ -53,23 +54,40 @@ def root(
 @console.command
 def validate(
     stacks: Annotated[list[str] | None, typer.Argument(help="Environments; all where none is named.")] = None,
-    output: Output = Format.text,
+    output: Annotated[
+        CheckFormat, typer.Option("--output", "-o", help="How to print the findings.")
+    ] = CheckFormat.text,
 ) -> None:
     """Check classes, claims, bindings and components, all problems at once. Needs no engine and no cluster.
 
+    SARIF is for tools that show findings beside the code, `github` for a step of a workflow. docs/checks.md tells of
+    each check.
+
     Example: claimsmith validate dev prod
+
+    Example: claimsmith validate --output sarif > claimsmith.sarif
     """
     from claimsmith import checks
 
     project = _project()
-    report = checks.validate(project, stacks or project.stacks())
-    if output == Format.json:
-        console.print_json(report.to_dict())
-    else:
-        for line in report.summary:
-            typer.echo(line)
-    console.print_problems(report.warnings, label="warning")
-    console.print_problems(report.errors)
+    names = stacks or project.stacks()
+    with console.progress("checking", len(names) + 1, quiet=True) as step:
+        done = itertools.count()
+        report = checks.validate(project, names, lambda word: step(next(done), word))
+    match output:
+        case CheckFormat.json:
+            console.print_json(report.to_dict())
+        case CheckFormat.sarif:
+            console.print_json(checks.sarif(report, folder=project.folder()))
+        case CheckFormat.github:
+            for line in checks.commands(report, folder=project.folder()):
+                typer.echo(line)
+        case CheckFormat.text:
+            for line in report.summary:
+                typer.echo(line)
+    if output != CheckFormat.github:
+        console.print_problems(report.warnings, label="warning")
+        console.print_problems(report.errors)
     raise typer.Exit(1 if report.errors else 0)
 
 
