@@ -50,6 +50,7 @@ def told(found: Report) -> list[tuple[str, Problem]]:
     return listed
 
 
+FORMAT = '{type: string, string: {fmt: "%d"}}'
 JOIN = '{type: string, string: {type: Join, join: {separator: ","}}}'
 MAP = "{type: map, map: {europe: eu-1, america: us-1}}"
 ERRORS = [
@@ -150,7 +151,7 @@ SOUND = [
     ("patch-reads-unknown-field", patch("metadata.labels[x]", "spec.label"), "a-label"),
     ("patch-reads-unknown-field", patch("metadata.name", "spec.label", required=True), "metadata"),
     ("patch-type-mismatch", patch("spec.size", "spec.label", convert("string")), "converted"),
-    ("patch-type-mismatch", patch("spec.size", "metadata.labels[x]", '{type: string, string: {fmt: "%d"}}'), "formatted"),
+    ("patch-type-mismatch", patch("spec.size", "metadata.labels[x]", FORMAT), "formatted"),
     ("patch-type-mismatch", patch("spec.note", "spec.size", convert("int")), "to-a-number"),
     ("patch-type-mismatch", patch("spec.public", "spec.size", convert("int64")), "boolean"),
     ("patch-type-mismatch", patch("spec.zones", "spec.zones"), "lists"),
