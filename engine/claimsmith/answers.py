@@ -41,6 +41,7 @@ def facts(project: Project, stack: str) -> Facts:
         table=project.table(),
         scopes=project.scopes(catalog),
         given=project.given(catalog),
+        keeps_records=project.setting(stack, "records") == "true",
     )
 
 
@@ -55,6 +56,15 @@ def trace(project: Project, stack: str, claim: str | None, *, child: str | None,
     """How a field of a claim's child came about."""
     known = facts(project, stack)
     return explain.trace(known, _one(known, claim), child=child, path=field)
+
+
+def traces(project: Project, stack: str, claim: str | None, *, child: str | None, field: str) -> list[Trace]:
+    """How a field came about: of one child, or of each that has it."""
+    known = facts(project, stack)
+    one = _one(known, claim)
+    if child:
+        return [explain.trace(known, one, child=child, path=field)]
+    return explain.traces(known, one, path=field)
 
 
 def part(project: Project, stack: str, claim: str | None, child: str) -> ChildStory | Story:

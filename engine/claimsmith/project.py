@@ -75,6 +75,14 @@ class Project:
         """The environments: every folder below stacks/ that holds claims."""
         return sorted(p.parent.name for p in (self.root / "stacks").glob("*/claims") if p.is_dir())
 
+    def setting(self, stack: str, name: str) -> str | None:
+        """What a stack's config says of a setting of ours, as text; None where it says nothing."""
+        path = self.root / "stacks" / f"Pulumi.{stack}.yaml"
+        documents = load([path], root=self.root) if path.is_file() else []
+        config = documents[0].data.get("config") if documents else None
+        value = config.get(f"claimsmith:{name}") if isinstance(config, dict) else None
+        return value if isinstance(value, str) or value is None else str(value).lower()
+
     def check_stack(self, stack: str) -> None:
         """Refuse a stack that is not there."""
         known = self.stacks()

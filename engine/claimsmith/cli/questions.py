@@ -22,30 +22,41 @@ def explain(
         str | None,
         typer.Argument(help="One claim, as Kind.group/namespace/name, or the end of it.", show_default=False),
     ] = None,
+    more: Annotated[str | None, typer.Argument(hidden=True)] = None,
     child: Annotated[
         str | None,
-        typer.Option(help="One child, by its template; within a composite as COMPOSITE/TEMPLATE.", show_default=False),
+        typer.Option(
+            help="One child, by its template; within a composite as COMPOSITE/TEMPLATE; `connection` for the Secret.",
+            show_default=False,
+        ),
     ] = None,
     field: Annotated[
-        str | None, typer.Option(help="One field of a child: what made it what it is.", show_default=False)
+        str | None,
+        typer.Option(help="One field of a child: what made it what it is. Of each that has it.", show_default=False),
     ] = None,
     output: Output = Format.text,
 ) -> None:
     """Tell the story of a claim: which classes could serve it, which does and why, what is made, and out of what.
 
-    Example: claimsmith explain dev sql --child my-sql-server --field spec.forProvider.location
+    Example: claimsmith explain dev sql
+
+    Example: claimsmith explain stack dev MySQLInstance/default/sql --field spec.forProvider.location
     """
     from claimsmith import answers
     from claimsmith import explain as explaining
     from claimsmith.project import Project, find_root
 
     project = Project(find_root())
+    if stack == "stack" and claim and "stack" not in project.stacks():
+        stack, claim = claim, more
+    elif more:
+        raise typer.BadParameter(f"one claim at a time, not {more!r} too", param_hint="CLAIM")
     if field:
-        trace = answers.trace(project, stack, claim, child=child, field=field)
+        traces = answers.traces(project, stack, claim, child=child, field=field)
         if output == Format.json:
-            console.print_json(trace.to_dict())
+            console.print_json([t.to_dict() for t in traces])
         else:
-            typer.echo(explaining.trace_text(trace), nl=False)
+            typer.echo("\n".join(map(explaining.trace_text, traces)), nl=False)
         return
     if child:
         part = answers.part(project, stack, claim, child)
