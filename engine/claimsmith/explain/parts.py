@@ -30,9 +30,10 @@ class Read:
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """What a value was after it was combined, or after one transform."""
+    """What a value was before and after it was combined, or one transform was applied."""
 
     what: str
+    before: Any
     value: Any
 
 
@@ -191,7 +192,7 @@ def _stages(patch: Patch, values: Sequence[Any], words: Sequence[str]) -> Iterat
     value, rest = values[0], iter(words)
     if patch.combine is not None:
         value = transforms.formatted(patch.combine, *values)
-        yield Stage(next(rest), value)
+        yield Stage(next(rest), list(values), value)
     for transform in patch.transforms:
-        value = transforms.apply(transform, value)
-        yield Stage(next(rest), value)
+        before, value = value, transforms.apply(transform, value)
+        yield Stage(next(rest), before, value)

@@ -180,7 +180,7 @@ def _step(step: Step) -> Iterator[str]:
         if read.value is not ABSENT:
             yield f"{STEP}{read.path} {shown(read.value)}{_at(read.where)}"
     for stage in step.patch.stages:
-        yield f"{STEP}{stage.what} → {shown(stage.value)}"
+        yield f"{STEP}{shown(stage.before)} → {shown(stage.value)} by {stage.what}"
 
 
 def _classes(number: int) -> str:
