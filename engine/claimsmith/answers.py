@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 from claimsmith import crd_set, explain
+from claimsmith import drift as drifting
 from claimsmith import offers as offered
-from claimsmith.errors import LoadError, Problem
+from claimsmith.drift import Drift
+from claimsmith.errors import EngineError, LoadError, Problem, Source
 from claimsmith.explain import Facts, Story, Trace
 from claimsmith.explain.facts import Known
 from claimsmith.explain.parts import ChildStory
@@ -72,6 +75,29 @@ def part(project: Project, stack: str, claim: str | None, child: str) -> ChildSt
     known = facts(project, stack)
     story = explain.tell(known, _one(known, claim))
     return named_child(story.claim, dict(story.parts()), child)
+
+
+def drift(project: Project, stack: str) -> Drift:
+    """What a refresh of a stack would find, claim by claim, with what says how it should be."""
+    from claimsmith import workspace
+
+    project.check_stack(stack)
+    found = drifting.drift_of(stack, workspace.refresh_preview(project, stack))
+    if not found.claims:
+        return found
+    try:
+        known = facts(project, stack)
+    except EngineError:
+        # Files that cannot be read tell nothing of what is deployed.
+        return found
+
+    def place_of(claim: str, child: str, path: str) -> Source | None:
+        with suppress(EngineError):
+            told = explain.trace(known, known.find(claim)[0], child=child, path=path)
+            return next((s.where for s in reversed(told.steps) if s.where), None)
+        return None
+
+    return drifting.with_places(found, place_of)
 
 
 def classes(project: Project, kind: str | None = None) -> list[Offers]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from claimsmith.cli import console, local, questions, toolchain
+from claimsmith.cli import completion, console, local, questions, toolchain
 from claimsmith.cli.console import CheckFormat, Format, Output, TextFormat
 from claimsmith.cli.questions import Stack
 
@@ -24,6 +24,7 @@ app = typer.Typer(
 app.add_typer(toolchain.app, name="toolchain")
 app.add_typer(local.app, name="local")
 app.command()(questions.explain)
+app.command()(questions.drift)
 app.command()(questions.classes)
 app.command()(questions.crds)
 
@@ -53,7 +54,10 @@ def root(
 @app.command()
 @console.command
 def validate(
-    stacks: Annotated[list[str] | None, typer.Argument(help="Environments; all where none is named.")] = None,
+    stacks: Annotated[
+        list[str] | None,
+        typer.Argument(help="Environments; all where none is named.", autocompletion=completion.stacks),
+    ] = None,
     output: Annotated[
         CheckFormat, typer.Option("--output", "-o", help="How to print the findings.")
     ] = CheckFormat.text,
@@ -96,10 +100,16 @@ def validate(
 def bind(
     stack: Stack,
     rebind: Annotated[
-        list[str] | None, typer.Option(help="A claim to choose a class for anew, as Kind.group/namespace/name.")
+        list[str] | None,
+        typer.Option(
+            help="A claim to choose a class for anew, as Kind.group/namespace/name.", autocompletion=completion.claims
+        ),
     ] = None,
     repick: Annotated[
-        list[str] | None, typer.Option(help="A claim whose selectors pick anew, as Kind.group/namespace/name.")
+        list[str] | None,
+        typer.Option(
+            help="A claim whose selectors pick anew, as Kind.group/namespace/name.", autocompletion=completion.claims
+        ),
     ] = None,
     forget: Annotated[
         list[str] | None, typer.Option(help="A claim that is gone, whose released composite is no longer to be kept.")
@@ -127,9 +137,18 @@ def bind(
 @app.command()
 @console.command
 def render(
-    stack: Annotated[str, typer.Argument(help="The environment; or the file of a composite.", show_default=False)],
+    stack: Annotated[
+        str,
+        typer.Argument(
+            help="The environment; or the file of a composite.", show_default=False, autocompletion=completion.stacks
+        ),
+    ],
     claim: Annotated[
-        str | None, typer.Argument(help="One claim, as Kind.group/namespace/name; or the composition's file.")
+        str | None,
+        typer.Argument(
+            help="One claim, as Kind.group/namespace/name; or the composition's file.",
+            autocompletion=completion.claims,
+        ),
     ] = None,
     functions: Annotated[Path | None, typer.Argument(help="With files: the functions of the pipeline.")] = None,
     observed: Annotated[Path | None, typer.Option(help="With files: what exists already, a file or folder.")] = None,

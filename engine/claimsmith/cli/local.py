@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from claimsmith.cli import console
+from claimsmith.cli import completion, console
 
 if TYPE_CHECKING:
     from claimsmith.local import Status
@@ -22,7 +22,12 @@ app = typer.Typer(
 @app.command()
 @console.command
 def up(
-    stack: Annotated[str | None, typer.Option("--stack", help="Install the definitions that this stack needs.")] = None,
+    stack: Annotated[
+        str | None,
+        typer.Option(
+            "--stack", help="Install the definitions that this stack needs.", autocompletion=completion.stacks
+        ),
+    ] = None,
     simulate: Annotated[
         bool, typer.Option("--simulate/--no-simulate", help="Run the simulated cloud, which plays the providers.")
     ] = True,
