@@ -22,7 +22,8 @@ def stacks(context: typer.Context, incomplete: str) -> list[str]:
 
 def claims(context: typer.Context, incomplete: str) -> list[str]:
     """The claims of the stack that stands before, as Kind.group/namespace/name; of all stacks where none does."""
-    named = context.params.get("stack")
+    # While an option's value is typed, what stands before is not yet told apart.
+    named = context.params.get("stack") or next(iter(context.args), None)
     return _offered(incomplete, lambda: _claims(_root(context), [named] if named else None))
 
 
