@@ -163,3 +163,16 @@ def progress(title: str, total: int | None = None, *, quiet: bool = False) -> It
             say(f"{title}: {tenth * 10}% {word}".rstrip())
 
     yield tick
+
+
+@contextmanager
+def steps(title: str) -> Iterator[Callable[[str], None]]:
+    """Show the steps of long work, however many there are: the present one on a terminal, a line for each elsewhere.
+
+    Gives a function to call with a word on each step.
+    """
+    if not sys.stderr.isatty():
+        yield say
+        return
+    with progress(title) as move:
+        yield lambda word: move(0, word)
