@@ -44,6 +44,10 @@ def report(root: Path, files: dict[str, str | bytes]) -> Report:
     return checks.validate(Project(write_files(root, files)), ["dev"])
 
 
+def warnings_of(found: Report) -> list[str]:
+    return [p.rule for p in found.warnings]
+
+
 def told(found: Report) -> list[tuple[str, Problem]]:
     """Every finding with its loudness, but for components, which nobody generated here."""
     listed = [("error", p) for p in found.errors if p.fix != GENERATE] + [("warning", p) for p in found.warnings]
@@ -235,9 +239,25 @@ def test_what_comes_back_from_a_resource(tmp_path: Path) -> None:
     found = told(report(tmp_path, store("today", "".join(back.format(*row) for row in rows))))
     assert sorted((level, p.rule) for level, p in found) == [
         ("error", "patch-type-mismatch"),
-        ("error", "patch-writes-unknown-field"),
         ("warning", "patch-reads-unknown-field"),
+        ("warning", "patch-writes-unknown-field"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("source", "rules"),
+    [
+        pytest.param("status.passing", ["patch-writes-unknown-field"], id="what-a-sibling-tells"),
+        pytest.param(
+            "status.lost", ["patch-writes-unknown-field", "patch-reads-unknown-field"], id="what-nobody-tells"
+        ),
+    ],
+)
+def test_a_status_that_is_passed_on(tmp_path: Path, source: str, rules: list[str]) -> None:
+    told = "- type: ToCompositeFieldPath\n  fromFieldPath: status.address\n  toFieldPath: status.passing\n"
+    other = f"- fromFieldPath: {source}\n  toFieldPath: spec.label\n"
+    found = warnings_of(report(tmp_path, store("today", told + other)))
+    assert found == rules
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from claimsmith.errors import EngineError, Problem
 from claimsmith.models import resource_class
 from claimsmith.models.klass import Class, Template
 from claimsmith.reference import Table
-from claimsmith.values import Ref
+from claimsmith.values import Mix, Ref
 
 _SECRET = "writeConnectionSecretToRef"
 
@@ -87,4 +87,4 @@ def quotable(problem: Problem) -> Problem:
 
 def is_later(value: Any) -> bool:
     """Whether a value is known only when the resource is made."""
-    return value is LATER or isinstance(value, Ref)
+    return value is LATER or isinstance(value, Ref | Mix)

@@ -82,10 +82,10 @@ class Rules:
 
 
 def classes(catalog: Catalog) -> Iterator[Class]:
-    """Every class of every dialect, once."""
-    seen: dict[int, Class] = {id(c.document): c for c in catalog.today.compositions.values()}
-    yield from (c for c in catalog.classes.values() if id(c.document) not in seen)
-    yield from seen.values()
+    """Every class of every dialect, once; a composition that cannot be deployed as it was read."""
+    yield from catalog.classes.values()
+    deployed = {id(c.document) for c in catalog.classes.values()}
+    yield from (c for c in catalog.today.compositions.values() if id(c.document) not in deployed)
 
 
 def _composite(written: Mapping[str, Any]) -> Schema:

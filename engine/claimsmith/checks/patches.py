@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 
 from claimsmith import fieldpath
 from claimsmith import schema as schemas
@@ -12,6 +13,7 @@ from claimsmith.checks.flow import Possible
 from claimsmith.checks.known import ANY_OBJECT, Rules
 from claimsmith.documents import Document
 from claimsmith.errors import FieldPathError, Problem
+from claimsmith.flow import STATUS
 from claimsmith.merge import MergePolicy
 from claimsmith.models.klass import Class, Patch, Side, Template
 from claimsmith.reference import Table
@@ -32,11 +34,16 @@ class _Patched:
         self.claim = klass.serves.kind
         self.word = "composite" if rules.is_composite(klass.serves) else "claim"
         self.table = rules.table
+        self.told = list(_told(klass))
 
     def problem(self, what: str, fix: str, within: str = "") -> Problem:
         """A problem at the patch, or at a part of it that the file has."""
         place = f"{self.patch.at}{within}"
         return Problem(what, self.document.source_of(place), self.patch.at, fix)
+
+    def is_told(self, path: fieldpath.Path) -> bool:
+        """Whether another patch of the composition writes what this one reads from the composite's status."""
+        return self.patch.origin is Side.claim and any(_overlap(path, other) for other in self.told)
 
     def owner(self, side: Side) -> str:
         """What has the fields of a side."""
@@ -62,6 +69,19 @@ def check_patches(template: Template, klass: Class, rules: Rules) -> Findings:
     return findings
 
 
+def _told(klass: Class) -> Iterator[fieldpath.Path]:
+    """The fields of the composite's status that the patches of a composition write."""
+    environment = (p for step in klass.steps for p in step.environment)
+    for patch in (*(p for t in klass.templates for p in t.patches), *environment):
+        if patch.target is Side.claim and patch.to.startswith(f"{STATUS}."):
+            with suppress(FieldPathError):
+                yield fieldpath.parse(patch.to)
+
+
+def _overlap(one: fieldpath.Path, other: fieldpath.Path) -> bool:
+    return all(a == b for a, b in zip(one, other, strict=False))
+
+
 def _writes(here: _Patched, to: fieldpath.Path, findings: Findings) -> bool:
     """Whether the target has the field; an API server would drop what is written elsewhere."""
     patch, template = here.patch, here.template
@@ -73,7 +93,9 @@ def _writes(here: _Patched, to: fieldpath.Path, findings: Findings) -> bool:
         what = f"{template.kind}: a patch writes {patch.to}, which {template.api_version} does not have"
     else:
         what = f"{here.claim}: a patch writes {patch.to}, which {here.owner(patch.target)} has"
-    findings.tell("patch-writes-unknown-field", here.problem(what, fix), never=True)
+    # What goes to a composite's status is there for other patches of the same run, and only then dropped.
+    passing = patch.target is Side.claim and to[0] == STATUS
+    findings.tell("patch-writes-unknown-field", here.problem(what, fix), never=not passing)
     return False
 
 
@@ -82,7 +104,7 @@ def _reads(here: _Patched, reads: Sequence[fieldpath.Path], findings: Findings) 
     source = here.read
     if source is None:
         return True
-    unknown = [path for path in reads if not schemas.knows(source, path)]
+    unknown = [path for path in reads if not schemas.knows(source, path) and not here.is_told(path)]
     for path in unknown:
         close = schemas.nearest_field(source, path)
         fix = f"did you mean {close}?" if close else "read a field that its definition names"

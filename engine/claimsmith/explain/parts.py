@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from claimsmith import urns
+from claimsmith import flow, urns
 from claimsmith.absent import ABSENT
-from claimsmith.compose import transforms
+from claimsmith.compose import patches
 from claimsmith.compose.identity import EXTERNAL_NAME
 from claimsmith.compose.patches import Outcome
 from claimsmith.errors import Source
-from claimsmith.expand import Child, claim_data
+from claimsmith.expand import Child
 from claimsmith.explain.links import ReferenceStory, references
 from claimsmith.explain.places import Place, document_of, said
+from claimsmith.explain.sides import read_from, sides_of
 from claimsmith.explain.words import options_words, transform_words
-from claimsmith.models.klass import Patch, Template
+from claimsmith.models.klass import Patch, Side, Template
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,9 +152,14 @@ def patch_stories(here: Place, template: Template, outcomes: Sequence[Outcome]) 
 def patch_story(here: Place, template: Template, outcome: Outcome) -> PatchStory:
     """What became of one patch."""
     patch = outcome.patch
-    claim = here.draft.binding.claim.document
-    data = claim_data(here.draft.binding)
-    values = [said(data, path) for path in patch.reads]
+    claim, document = here.draft.binding.claim.document, document_of(here, template)
+    origin = sides_of(here, template).get(patch.origin, {})
+    values = [read_from(origin, path) for path in patch.reads]
+    written_there = [patch.origin is Side.claim and not p.startswith(f"{flow.STATUS}.") for p in patch.reads]
+    places = [
+        claim.source_of(p) if there else document.source_of(patch.at)
+        for p, there in zip(patch.reads, written_there, strict=True)
+    ]
     words = [
         *([f"combine {patch.combine!r}"] if patch.combine is not None else []),
         *map(transform_words, patch.transforms),
@@ -163,14 +169,14 @@ def patch_story(here: Place, template: Template, outcome: Outcome) -> PatchStory
     return PatchStory(
         applied=outcome.applied,
         why=outcome.why.partition("\n")[0],
-        reads=tuple(Read(p, v, claim.source_of(p)) for p, v in zip(patch.reads, values, strict=True)),
+        reads=tuple(Read(*read) for read in zip(patch.reads, values, places, strict=True)),
         transforms=tuple(words),
         stages=stages,
         to=patch.to,
         value=written if outcome.applied else ABSENT,
         policy=patch.policy.value,
         required=patch.required,
-        where=document_of(here, template).source_of(patch.at),
+        where=document.source_of(patch.at),
     )
 
 
@@ -191,8 +197,9 @@ def _stages(patch: Patch, values: Sequence[Any], words: Sequence[str]) -> Iterat
     """The value on its way: combined, then after each transform."""
     value, rest = values[0], iter(words)
     if patch.combine is not None:
-        value = transforms.formatted(patch.combine, *values)
+        value = patches.made_of(replace(patch, transforms=()), values)
         yield Stage(next(rest), list(values), value)
     for transform in patch.transforms:
-        before, value = value, transforms.apply(transform, value)
+        before = value
+        value = patches.made_of(replace(patch, combine=None, transforms=(transform,)), [before])
         yield Stage(next(rest), before, value)

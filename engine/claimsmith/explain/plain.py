@@ -11,7 +11,7 @@ from pydantic.alias_generators import to_camel
 from claimsmith.absent import ABSENT
 from claimsmith.errors import Problem
 from claimsmith.models.objects import ClaimKey, ClassKey, GroupKind
-from claimsmith.values import Ref
+from claimsmith.values import Mix, Ref
 
 
 def plain(value: Any) -> Any:
@@ -19,7 +19,7 @@ def plain(value: Any) -> Any:
     match value:
         case Problem():
             return value.to_dict()
-        case ClaimKey() | ClassKey() | GroupKind() | Ref():
+        case ClaimKey() | ClassKey() | GroupKind() | Ref() | Mix():
             return str(value)
         case _ if value is ABSENT:
             return None

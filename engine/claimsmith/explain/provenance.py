@@ -12,13 +12,14 @@ from claimsmith.compose import patches
 from claimsmith.compose.identity import EXTERNAL_NAME, EXTERNAL_NAME_PREFIX, EXTERNAL_NAME_SUFFIX
 from claimsmith.documents import Document
 from claimsmith.errors import ComposeError, EngineError, Problem, Source, nearest
-from claimsmith.expand import Child, claim_data, templated
+from claimsmith.expand import Child, templated
 from claimsmith.explain import parts
 from claimsmith.explain.facts import Facts, Known
 from claimsmith.explain.links import reference_story
 from claimsmith.explain.parts import Step
 from claimsmith.explain.places import Place, document_of, said
 from claimsmith.explain.plain import plain
+from claimsmith.explain.sides import sides_of
 from claimsmith.explain.written import MASKED, Written, told_to_the_engine, written_for
 from claimsmith.models.klass import Side, Template
 from claimsmith.models.objects import ClaimKey, GroupKind
@@ -107,14 +108,15 @@ def _traced(made: _Made | Written, path: fieldpath.Path) -> Trace | None:
 
 
 def _steps(made: _Made, path: fieldpath.Path) -> Iterator[Step]:
-    claim, template = claim_data(made.here.draft.binding), made.template
-    opaque = template.opaque
+    template = made.template
+    beside = sides_of(made.here, template)
+    claim, opaque = beside[Side.claim], template.opaque
     document: dict[str, Any] = templated(opaque, template.base, claim) if opaque else copied(dict(template.base))
     value = copied(said(document, path))
     if value is not ABSENT:
         yield _template(made, opaque.engine, value) if opaque else _base(made, path, value)
-    sides: dict[Side, dict[str, Any]] = {Side.claim: claim, Side.resource: document, Side.environment: {}}
-    for patch in made.template.patches:
+    sides = {**beside, Side.resource: document}
+    for patch in (p for p in template.patches if p.target is Side.resource):
         outcome = patches.apply(patch, sides)
         if _touches(fieldpath.parse(patch.to), path):
             story = parts.patch_story(made.here, made.template, outcome)
