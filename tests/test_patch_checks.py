@@ -248,16 +248,15 @@ def test_what_comes_back_from_a_resource(tmp_path: Path) -> None:
     ("source", "rules"),
     [
         pytest.param("status.passing", ["patch-writes-unknown-field"], id="what-a-sibling-tells"),
-        pytest.param(
-            "status.lost", ["patch-writes-unknown-field", "patch-reads-unknown-field"], id="what-nobody-tells"
-        ),
+        pytest.param("status.lost", ["patch-reads-unknown-field", "patch-writes-unknown-field"], id="of-nobody"),
     ],
 )
 def test_a_status_that_is_passed_on(tmp_path: Path, source: str, rules: list[str]) -> None:
-    told = "- type: ToCompositeFieldPath\n  fromFieldPath: status.address\n  toFieldPath: status.passing\n"
-    other = f"- fromFieldPath: {source}\n  toFieldPath: spec.label\n"
-    found = warnings_of(report(tmp_path, store("today", told + other)))
-    assert found == rules
+    files = store("today", f"- fromFieldPath: {source}\n  toFieldPath: spec.label\n")
+    passing = "{type: ToCompositeFieldPath, fromFieldPath: status.address, toFieldPath: status.passing}"
+    base = "{apiVersion: storage.example.org/v1, kind: Bucket, spec: {}}"
+    files[PATH] = f"{files[PATH]!s}  - {{name: other, base: {base}, patches: [{passing}]}}\n"
+    assert warnings_of(report(tmp_path, files)) == rules
 
 
 @pytest.mark.parametrize(
