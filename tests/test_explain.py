@@ -734,3 +734,43 @@ def test_why_labels_do_not_fit(selector: dict[str, Any], want: str) -> None:
 def test_options_in_words() -> None:
     assert words.options_words(Options(wait_for=())) == ["deleted with the claim", "not waited for"]
     assert words.options_words(Options(protect=True))[-1].startswith("protected")
+
+
+# Today's dialect
+
+
+@pytest.fixture
+def today(tmp_path: Path) -> Project:
+    case = Path(__file__).parent / "golden" / "todays-database"
+    files = {
+        "Pulumi.yaml": "name: p\nruntime: python\n",
+        "components/x/platform.yaml": (case / "platform.yaml").read_text(encoding="utf-8"),
+        "stacks/dev/claims/claim.yaml": (case / "claim.yaml").read_text(encoding="utf-8"),
+    }
+    return Project(write_files(tmp_path, files))
+
+
+@pytest.mark.parametrize(
+    ("child", "field", "by", "words"),
+    [
+        pytest.param("network", "spec.forProvider.account", ["patch"], "applied", id="the-environment"),
+        pytest.param("server", "spec.forProvider.tags.team", ["patch", "patch"], "applied", id="patched-environment"),
+        pytest.param("server", "spec.forProvider.networkId", ["patch"], "applied", id="a-sibling's-status"),
+        pytest.param("server", "spec.forProvider.tier", ["base", "patch"], "applied", id="a-match"),
+        pytest.param("settings", "data.owner", ["patch"], "applied", id="combined-from-the-environment"),
+        pytest.param("connection", "data.username", ["secret"], "the key 'user'", id="a-renamed-key"),
+    ],
+)
+def test_fields_of_todays_compositions(today: Project, child: str, field: str, by: list[str], words: str) -> None:
+    trace = traced(today, f"x-database/{child}", field, "orders")
+    assert [s.by for s in trace.steps] == by
+    assert words in trace.steps[-1].what
+    patch = trace.steps[-1].patch
+    assert patch is None or patch.value == trace.value or trace.value == str(patch.value)
+    assert all(s.where for s in trace.steps)
+
+
+def test_defaults_of_todays_definitions(today: Project) -> None:
+    trace = traced(today, "x-database", "spec.region", "orders")
+    assert trace.value == "eu"
+    assert trace.steps

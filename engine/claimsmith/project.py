@@ -99,10 +99,14 @@ class Project:
         """The platform's classes, with the claims of a stack where one is named."""
         platform = load(self._platform_files(), root=self.root)
         claims = load([self.root / "stacks" / stack / "claims"], root=self.root) if stack else []
-        folder = self.root / "stacks" / stack / "resources" if stack else None
-        given = load([folder], root=self.root) if folder and folder.is_dir() else []
+        given = self.given_documents(stack) if stack else []
         catalog = read_catalog(platform, claims, bindable=self.bindable(), managed=self._managed(), resources=given)
         return offered(catalog, stack) if stack else catalog
+
+    def given_documents(self, stack: str) -> list[Document]:
+        """What a stack's files give as it is."""
+        folder = self.root / "stacks" / stack / "resources"
+        return load([folder], root=self.root) if folder.is_dir() else []
 
     @cached_property
     def _table(self) -> Table:

@@ -81,6 +81,7 @@ def never_chosen(classes: Iterable[Class], forced: ClassKey) -> Iterator[Problem
 def _outweighed(catalog: Catalog) -> Iterator[Problem]:
     """Classes whose labels are those of a heavier one: every selector that fits both takes that one."""
     named = {k for d in catalog.definitions.values() for k in (d.default_composition, d.force_composition)}
+    named |= {x.composition(enforced=word) for x in catalog.today.xrds.values() for word in (True, False)}
     for klass in catalog.classes.values():
         rivals = [c for c in catalog.serving(klass.serves) if _beats(c, klass)]
         if rivals and klass.key not in named:

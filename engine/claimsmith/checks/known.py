@@ -13,6 +13,7 @@ from claimsmith import crd_set, definitions
 from claimsmith import schema as schemas
 from claimsmith.catalog import Catalog
 from claimsmith.crds import Crd
+from claimsmith.models import composite
 from claimsmith.models.klass import Class
 from claimsmith.models.objects import GroupKind
 from claimsmith.models.xrd import Xrd
@@ -20,12 +21,8 @@ from claimsmith.reference import Table
 from claimsmith.schema import Schema
 from claimsmith.schema.lookup import EMBEDDED, OPEN
 
-_TODAYS_SPEC: Final = (
-    "claimRef", "compositionRef", "compositionSelector", "compositionRevisionRef", "compositionRevisionSelector",
-    "compositionUpdatePolicy", "compositeDeletePolicy", "crossplane", "environmentConfigRefs", "resourceRef",
-    "publishConnectionDetailsTo", "resourceRefs", "writeConnectionSecretToRef",
-)  # fmt: skip
-_TODAYS_STATUS: Final = ("conditions", "claimConditionTypes", "connectionDetails", "crossplane")
+_RECONCILED: Final = ("conditions", "claimConditionTypes", "connectionDetails", "crossplane")
+"""What whoever reconciles a composite writes to its status."""
 ANY_OBJECT: Final[Schema] = {"type": "object", EMBEDDED: True, **OPEN}
 """What is known of every kind: its metadata."""
 
@@ -78,7 +75,7 @@ class Rules:
             return schemas.crd_schema(self._crds[kind], version)
         xrd = self._xrds.get(kind)
         written = xrd.versions.get(version) if xrd else None
-        return _composite(written) if written and written.get("properties") else None
+        return _composite(xrd, version, kind) if xrd and written and written.get("properties") else None
 
 
 def classes(catalog: Catalog) -> Iterator[Class]:
@@ -88,12 +85,10 @@ def classes(catalog: Catalog) -> Iterator[Class]:
     yield from (c for c in catalog.today.compositions.values() if id(c.document) not in deployed)
 
 
-def _composite(written: Mapping[str, Any]) -> Schema:
-    """A composite's schema with the fields that its core keeps there, which may hold anything here."""
-    schema = schemas.normalised(written)
-    properties = dict(schema["properties"])
-    for part, names in (("spec", _TODAYS_SPEC), ("status", _TODAYS_STATUS)):
-        own = properties.get(part) or {"type": "object"}
-        kept = {**dict.fromkeys(names, OPEN), **(own.get("properties") or {})}
-        properties[part] = {**own, "properties": kept}
-    return {**schema, "type": "object", EMBEDDED: True, "properties": properties}
+def _composite(xrd: Xrd, version: str, kind: GroupKind) -> Schema:
+    """The schema of a composite or claim; of its status only what the definition says, as an API server keeps it."""
+    schema = schemas.normalised(composite.full_schema(xrd, version, claim=kind == xrd.claim))
+    own: Mapping[str, Any] = (xrd.versions[version].get("properties") or {}).get("status") or {"type": "object"}
+    status = schemas.normalised(own)
+    status["properties"] = {**dict.fromkeys(_RECONCILED, OPEN), **(status.get("properties") or {})}
+    return {**schema, EMBEDDED: True, "properties": {**schema["properties"], "status": status}}

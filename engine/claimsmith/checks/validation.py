@@ -71,7 +71,7 @@ def _check_platform(
     given: list[Document] = []
     for stack in stacks:
         with caught(found):
-            given += project.catalog(stack).resources.values()
+            given += project.given_documents(stack)
     findings.add(references.check_references(catalog, rules, given))
     return findings
 
