@@ -311,3 +311,28 @@ def test_required_fields(tmp_path: Path, dialect: str, spec: str, patches: str, 
 def test_bases(tmp_path: Path, dialect: str, spec: str, rules: list[str], fix: str) -> None:
     found = [p for _, p in told(report(tmp_path, store(dialect, "", spec)))]
     assert ([p.rule for p in found], [p.fix for p in found]) == (rules, [fix] * len(rules))
+
+
+@pytest.mark.parametrize(
+    ("patch_text", "rules"),
+    [
+        pytest.param("{fromFieldPath: spec.note, toFieldPath: a}", [], id="into-the-environment"),
+        pytest.param("{fromFieldPath: spec.nope, toFieldPath: a}", ["patch-reads-unknown-field"], id="from-nowhere"),
+        pytest.param(
+            "{type: ToCompositeFieldPath, fromFieldPath: a, toFieldPath: spec.nope}",
+            ["patch-writes-unknown-field"],
+            id="to-nowhere",
+        ),
+        pytest.param(
+            "{fromFieldPath: spec.size, toFieldPath: a, transforms: [{type: map, map: {a: b}}]}",
+            ["transform-type-mismatch"],
+            id="a-map-of-numbers",
+        ),
+    ],
+)
+def test_patches_of_the_environment(tmp_path: Path, patch_text: str, rules: list[str]) -> None:
+    files = store("today")
+    files[PATH] = str(files[PATH]).replace(
+        "  resources:\n", f"  environment: {{patches: [{patch_text}]}}\n  resources:\n"
+    )
+    assert [p.rule for _, p in told(report(tmp_path, files))] == rules

@@ -19,6 +19,7 @@ from claimsmith.checks.findings import Findings
 from claimsmith.checks.known import Rules, classes
 from claimsmith.errors import Problem
 from claimsmith.expand import Child
+from claimsmith.models.klass import Template
 from claimsmith.plan import Plan, PlannedClaim
 from claimsmith.schema import Schema
 
@@ -35,6 +36,10 @@ def check_classes(catalog: Catalog, rules: Rules) -> Findings:
             findings.wrong("base-invalid", base_problems(template, klass, rules))
             findings.add(required.check_required(template, klass, rules))
             findings.add(patches.check_patches(template, klass, rules))
+        for step in klass.steps:
+            # Between composite and environment, or to the place of a Secret: there is no resource.
+            others = Template(name=step.name, base={}, patches=(*step.environment, *step.secret.patches))
+            findings.add(patches.check_patches(others, klass, rules))
     return findings
 
 

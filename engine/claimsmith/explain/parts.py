@@ -14,8 +14,7 @@ from claimsmith.compose.patches import Outcome
 from claimsmith.errors import Source
 from claimsmith.expand import Child
 from claimsmith.explain.links import ReferenceStory, references
-from claimsmith.explain.places import Place, document_of, said
-from claimsmith.explain.sides import read_from, sides_of
+from claimsmith.explain.places import Place, document_of, read_from, said
 from claimsmith.explain.words import options_words, transform_words
 from claimsmith.models.klass import Patch, Side, Template
 
@@ -153,7 +152,7 @@ def patch_story(here: Place, template: Template, outcome: Outcome) -> PatchStory
     """What became of one patch."""
     patch = outcome.patch
     claim, document = here.draft.binding.claim.document, document_of(here, template)
-    origin = sides_of(here, template).get(patch.origin, {})
+    origin = here.draft.sides().get(patch.origin, {})
     values = [read_from(origin, path) for path in patch.reads]
     written_there = [patch.origin is Side.claim and not p.startswith(f"{flow.STATUS}.") for p in patch.reads]
     places = [

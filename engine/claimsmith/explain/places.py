@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +16,7 @@ from claimsmith.expand import Draft
 from claimsmith.explain.facts import Facts
 from claimsmith.models.klass import Template
 from claimsmith.plan import PlannedClaim
+from claimsmith.values import inside
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,3 +53,14 @@ def said(document: dict[str, Any], path: str | fieldpath.Path) -> Any:
         return fieldpath.get(document, path)
     except EngineError:
         return ABSENT
+
+
+def read_from(data: dict[str, Any], path: str) -> Any:
+    """What a side says at a path, though something on the way is known only later; ABSENT where it says nothing."""
+    value = said(data, path)
+    if value is not ABSENT:
+        return value
+    with suppress(EngineError):
+        found = inside(data, fieldpath.parse(path))
+        return ABSENT if found is None else found
+    return ABSENT

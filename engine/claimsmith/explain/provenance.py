@@ -19,7 +19,6 @@ from claimsmith.explain.links import reference_story
 from claimsmith.explain.parts import Step
 from claimsmith.explain.places import Place, document_of, said
 from claimsmith.explain.plain import plain
-from claimsmith.explain.sides import sides_of
 from claimsmith.explain.written import MASKED, Written, told_to_the_engine, written_for
 from claimsmith.models.klass import Side, Template
 from claimsmith.models.objects import ClaimKey, GroupKind
@@ -109,7 +108,7 @@ def _traced(made: _Made | Written, path: fieldpath.Path) -> Trace | None:
 
 def _steps(made: _Made, path: fieldpath.Path) -> Iterator[Step]:
     template = made.template
-    beside = sides_of(made.here, template)
+    beside = made.here.draft.sides()
     claim, opaque = beside[Side.claim], template.opaque
     document: dict[str, Any] = templated(opaque, template.base, claim) if opaque else copied(dict(template.base))
     value = copied(said(document, path))
