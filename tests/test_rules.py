@@ -138,6 +138,11 @@ ROWS: list[tuple[str, Files, Files]] = [
         {**today(xrd=ENFORCED), "components/o/c.yaml": str(today()[PATH]).replace("name: plain", "name: other")},
         today(xrd=ENFORCED),
     ),
+    (
+        "class-never-selected",
+        klass("labels: {tier: gold}", "annotations: {claimsmith.io/stacks: dve}"),
+        klass("labels: {tier: gold}", 'annotations: {claimsmith.io/stacks: "dev, prod"}'),
+    ),
     ("connection-key-missing", today(xrd=KEYS), today(DETAIL, xrd=KEYS)),
     (
         "connection-key-dropped",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from claimsmith import binding, crd_set, definitions
 from claimsmith.binding import IS_DEFAULT
@@ -76,6 +76,18 @@ def never_chosen(classes: Iterable[Class], forced: ClassKey) -> Iterator[Problem
             what = f"{klass.key} is never chosen: the definition of {klass.serves} forces {forced.name!r}"
             where = klass.document.source_of("metadata.name")
             yield Problem(what, where, "metadata.name", "remove it, or let the definition name a default instead")
+
+
+def offered_nowhere(catalog: Catalog, stacks: Collection[str]) -> Iterator[Problem]:
+    """Classes for environments that there are not."""
+    for klass in catalog.classes.values():
+        named = [name.strip() for name in klass.annotations.get(STACKS, "").split(",") if name.strip()]
+        if named and not set(named) & set(stacks):
+            close = nearest(named[0], stacks)
+            what = f"{klass.key} is for {', '.join(named)}, and there is no such stack"
+            where = klass.document.source_of(("metadata", "annotations", STACKS))
+            fix = f"did you mean {close!r}?" if close else f"name one of: {', '.join(stacks) or 'none yet'}"
+            yield Problem(what, where, f"metadata.annotations[{STACKS}]", fix)
 
 
 def _outweighed(catalog: Catalog) -> Iterator[Problem]:

@@ -66,6 +66,7 @@ def _check_platform(
     for klass in catalog.classes.values():
         findings.errors += component_problems(project, klass)
     findings.add(choices.check_choices(catalog))
+    findings.odd("class-never-selected", choices.offered_nowhere(catalog, project.stacks()))
     findings.add(today.check_today(catalog, rules))
     findings.add(fields.check_classes(catalog, rules))
     given: list[Document] = []
