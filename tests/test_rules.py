@@ -150,6 +150,16 @@ ROWS: list[tuple[str, Files, Files]] = [
         today(DETAIL, xrd=KEYS),
     ),
     ("patch-set-unused", today(SHARED_TO), today(SHARED_TO, USED)),
+    (
+        "definition-unsound",
+        today(xrd=("note: {type: string}", "note: {type: string, nam: x}")),
+        today(xrd=("note: {type: string}", "note: {type: string, description: x}")),
+    ),
+    (
+        "unquoted-text",
+        today(xrd=("note: {type: string}", "note: {type: string, default: 1.16}")),
+        today(xrd=("note: {type: string}", 'note: {type: string, default: "1.16"}')),
+    ),
     ("incomplete-claim-definition", claim_crd(scope="Cluster"), claim_crd()),
     ("version-not-served", group_crd(version="v1beta1"), group_crd()),
     ("version-not-served", today(("acme.example.org/v1,", "acme.example.org/v2,")), today()),

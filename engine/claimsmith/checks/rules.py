@@ -42,6 +42,7 @@ RULES: Final = {
         Rule("several-defaults", "warning", "More than one default class for a kind."),
         Rule("missing-composition", "warning", "A definition that names a composition which is nowhere."),
         Rule("undefined-kind", "warning", "A composition of a kind that nothing defines."),
+        Rule("definition-unsound", "warning", "A schema that an API server would not read as it is written."),
         Rule("incomplete-claim-definition", "error", "A claim's definition that lacks what every claim has."),
         Rule("class-never-selected", "warning", "A class that no selector and no default can ever choose."),
         Rule("connection-key-missing", "warning", "A connection detail that is promised and never delivered."),

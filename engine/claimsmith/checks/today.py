@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from claimsmith import fieldpath
+from claimsmith import schema as schemas
 from claimsmith.catalog import Catalog
 from claimsmith.checks import choices
+from claimsmith.checks.bases import quotable
 from claimsmith.checks.findings import Findings
 from claimsmith.checks.known import Rules
 from claimsmith.errors import Problem, nearest
@@ -31,12 +34,26 @@ def check_today(catalog: Catalog, rules: Rules) -> Findings:
             findings.odd("connection-key-dropped", _dropped_keys(klass, definition))
         findings.odd("patch-set-unused", (p for s in klass.steps for p in _unused_sets(klass, s)))
     for definition in catalog.today.xrds.values():
+        for problem in _unsound(definition):
+            findings.tell("definition-unsound", problem, never=problem.rule == "unquoted-text")
         serving = [c for c in compositions if c.serves == definition.kind]
         findings.odd("missing-composition", _missing_compositions(definition, serving))
         forced = next((c.key for c in serving if c.name == definition.enforced_composition), None)
         if forced:
             findings.odd("class-never-selected", choices.never_chosen(serving, forced))
     return findings
+
+
+def _unsound(definition: Xrd) -> Iterator[Problem]:
+    """What an API server would not read as it is written. Types of the outermost objects are added by the core."""
+    spec = definition.document.data["spec"]
+    for name, written in definition.versions.items():
+        listed = [str(v.get("name")) for v in spec.get("versions") or ()]
+        old: fieldpath.Path = ("spec", "crdSpecTemplate", "validation")
+        at = (*(("spec", "versions", listed.index(name), "schema") if name in listed else old), "openAPIV3Schema")
+        outer = {fieldpath.to_text((*at, *rest)) for rest in ((), ("properties", "spec"), ("properties", "status"))}
+        found = schemas.check_schema(written, document=definition.document, at=at)
+        yield from (quotable(p) for p in found if p.path not in outer)
 
 
 def _undefined(klass: Class, catalog: Catalog, rules: Rules) -> Iterator[Problem]:
