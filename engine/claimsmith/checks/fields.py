@@ -110,5 +110,4 @@ def _blamed(
 
 def _within(path: fieldpath.Path, to: fieldpath.Path) -> bool:
     """Whether a path is at or below another."""
-    same = all(a == b or fieldpath.WILDCARD in (a, b) for a, b in zip(path, to, strict=False))
-    return same and len(path) >= len(to)
+    return fieldpath.overlap(path, to) and len(path) >= len(to)

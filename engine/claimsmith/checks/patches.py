@@ -43,7 +43,7 @@ class _Patched:
 
     def is_told(self, path: fieldpath.Path) -> bool:
         """Whether another patch of the composition writes what this one reads from the composite's status."""
-        return self.patch.origin is Side.claim and any(_overlap(path, other) for other in self.told)
+        return self.patch.origin is Side.claim and any(fieldpath.overlap(path, other) for other in self.told)
 
     def owner(self, side: Side) -> str:
         """What has the fields of a side."""
@@ -76,10 +76,6 @@ def _told(klass: Class) -> Iterator[fieldpath.Path]:
         if patch.target is Side.claim and patch.to.startswith(f"{STATUS}."):
             with suppress(FieldPathError):
                 yield fieldpath.parse(patch.to)
-
-
-def _overlap(one: fieldpath.Path, other: fieldpath.Path) -> bool:
-    return all(a == b for a, b in zip(one, other, strict=False))
 
 
 def _writes(here: _Patched, to: fieldpath.Path, findings: Findings) -> bool:

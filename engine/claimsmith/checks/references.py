@@ -63,11 +63,7 @@ def _is_patched(selection: Selection, template: Template) -> bool:
     """Whether a patch may change the selector, or give what wins over it."""
     spots = (selection.path, selection.ref_path, (*selection.path[:-1], selection.name))
     written = [fieldpath.parse(p.to) for p in template.patches if p.target is Side.resource]
-    return any(_touch(path, spot) for path in written for spot in spots)
-
-
-def _touch(one: fieldpath.Path, other: fieldpath.Path) -> bool:
-    return all(a == b or fieldpath.WILDCARD in (a, b) for a, b in zip(one, other, strict=False))
+    return any(fieldpath.overlap(path, spot) for path in written for spot in spots)
 
 
 def _fits(selection: Selection, candidates: Iterable[Candidate]) -> bool:
@@ -80,7 +76,9 @@ def _fits(selection: Selection, candidates: Iterable[Candidate]) -> bool:
 
 def _of_templates(templates: Iterable[Template]) -> Iterator[Candidate]:
     for template in templates:
-        patched = any(_touch(fieldpath.parse(p.to), _LABELS) for p in template.patches if p.target is Side.resource)
+        patched = any(
+            fieldpath.overlap(fieldpath.parse(p.to), _LABELS) for p in template.patches if p.target is Side.resource
+        )
         free = patched or template.opaque is not None
         yield template.group_kind, None if free else (template.base.get("metadata") or {}).get("labels") or {}
 

@@ -11,6 +11,7 @@ from claimsmith.absent import ABSENT
 from claimsmith.compose import patches
 from claimsmith.compose.identity import EXTERNAL_NAME, EXTERNAL_NAME_PREFIX, EXTERNAL_NAME_SUFFIX
 from claimsmith.documents import Document
+from claimsmith.drift import MASKED
 from claimsmith.errors import ComposeError, EngineError, Problem, Source, nearest
 from claimsmith.expand import Child, templated
 from claimsmith.explain import parts
@@ -19,7 +20,7 @@ from claimsmith.explain.links import reference_story
 from claimsmith.explain.parts import Step
 from claimsmith.explain.places import Place, document_of, said
 from claimsmith.explain.plain import plain
-from claimsmith.explain.written import MASKED, Written, told_to_the_engine, written_for
+from claimsmith.explain.written import Written, told_to_the_engine, written_for
 from claimsmith.models.klass import Side, Template
 from claimsmith.models.objects import ClaimKey, GroupKind
 from claimsmith.values import copied, walk
@@ -117,7 +118,7 @@ def _steps(made: _Made, path: fieldpath.Path) -> Iterator[Step]:
     sides = {**beside, Side.resource: document}
     for patch in (p for p in template.patches if p.target is Side.resource):
         outcome = patches.apply(patch, sides)
-        if _touches(fieldpath.parse(patch.to), path):
+        if fieldpath.overlap(fieldpath.parse(patch.to), path):
             story = parts.patch_story(made.here, made.template, outcome)
             word = "applied" if outcome.applied else "skipped"
             yield Step("patch", word, copied(said(document, path)), story.where, story)
@@ -200,7 +201,7 @@ def _external_words(made: _Made) -> str:
 def _reference(made: _Made, child: Child, path: fieldpath.Path, value: Any) -> Step:
     """A field that a selector, or a reference in its place, made or took away."""
     for selection in reference.selections(child.document, made.here.facts.table):
-        if _touches(selection.ref_path, path) or _touches(selection.path, path):
+        if fieldpath.overlap(selection.ref_path, path) or fieldpath.overlap(selection.path, path):
             story = reference_story(made.here, child, selection)
             gone = "; the selector itself is not sent" if value is ABSENT else ""
             what = f"{story.selector} wants {story.wanted}: {story.picked} ({story.why}){gone}"
@@ -212,12 +213,6 @@ def _reference(made: _Made, child: Child, path: fieldpath.Path, value: Any) -> S
 
 def _document(made: _Made) -> Document:
     return document_of(made.here, made.template)
-
-
-def _touches(one: fieldpath.Path, other: fieldpath.Path) -> bool:
-    """Whether one of two paths is within the other."""
-    pairs = zip(one, other, strict=False)
-    return all(a == b or fieldpath.WILDCARD in (a, b) for a, b in pairs)
 
 
 def _everything(facts: Facts, known: Known) -> dict[str, _Made | Written]:

@@ -12,6 +12,7 @@ from typing import Any
 from claimsmith import fieldpath
 from claimsmith.absent import ABSENT
 from claimsmith.compose.identity import OWNER
+from claimsmith.drift import MASKED
 from claimsmith.errors import Source
 from claimsmith.expand import Child, claim_data
 from claimsmith.explain.parts import SecretSource, Step, secret_stories
@@ -19,7 +20,6 @@ from claimsmith.explain.places import Place, document_of, said
 from claimsmith.plan import secret_document
 from claimsmith.records import records_of
 
-MASKED = "(secret)"
 WAIT_FOR = "pulumi.com/waitFor"
 FIELD_MANAGER = "pulumi.com/patchFieldManager"
 
