@@ -58,6 +58,7 @@ FORMAT = '{type: string, string: {fmt: "%d"}}'
 JOIN = '{type: string, string: {type: Join, join: {separator: ","}}}'
 MAP = "{type: map, map: {europe: eu-1, america: us-1}}"
 ERRORS = [
+    ("patch-path-unreadable", patch("spec.note", "'spec.label['"), "close it", "to"),
     ("patch-writes-unknown-field", patch("spec.note", "spec.lable"), "did you mean spec.label?", "slip"),
     ("patch-writes-unknown-field", patch("spec.note", "metadata.lables[x]"), "metadata.labels", "metadata"),
     ("patch-reads-unknown-field", patch("spec.nope", "spec.label", required=True), "spec.note?", "required"),
@@ -148,6 +149,7 @@ WARNINGS = [
     ),
 ]  # fmt: skip
 SOUND = [
+    ("patch-path-unreadable", patch("spec.note", "metadata.annotations['a.b/c']"), "quoted-key"),
     ("patch-writes-unknown-field", patch("spec.note", "spec.label"), "known"),
     ("patch-writes-unknown-field", patch("spec.note", "metadata.annotations[example.org/x]"), "annotation"),
     ("patch-writes-unknown-field", patch("spec.note", "spec.tags[x]"), "map-key"),
@@ -210,7 +212,8 @@ def test_what_nothing_is_known_of_is_not_judged(tmp_path: Path, dialect: str, pa
     files = store(dialect, patches, crd=False)
     files["components/store/definition.yaml"] = ""
     rules = {p.rule for _, p in told(report(tmp_path, files))}
-    assert rules <= {"undefined-kind", "transform-type-mismatch", "patch-type-mismatch"}
+    by_themselves = {"transform-type-mismatch", "patch-type-mismatch", "patch-path-unreadable"}
+    assert rules <= {"undefined-kind", *by_themselves}
 
 
 def test_each_check_of_patches_has_a_twin() -> None:

@@ -16,7 +16,7 @@ from claimsmith.catalog import Catalog
 from claimsmith.checks import patches, required
 from claimsmith.checks.bases import base_problems, is_later, quotable, version_problems
 from claimsmith.checks.findings import Findings
-from claimsmith.checks.known import Rules, classes
+from claimsmith.checks.known import Rules, classes, readable
 from claimsmith.errors import Problem
 from claimsmith.expand import Child
 from claimsmith.models.klass import Template
@@ -34,7 +34,7 @@ def check_classes(catalog: Catalog, rules: Rules) -> Findings:
         for template in klass.templates:
             findings.wrong("version-not-served", version_problems(template, klass, rules))
             findings.wrong("base-invalid", base_problems(template, klass, rules))
-            findings.add(required.check_required(template, klass, rules))
+            findings.add(required.check_required(readable(template), klass, rules))
             findings.add(patches.check_patches(template, klass, rules))
         for step in klass.steps:
             # Between composite and environment, or to the place of a Secret: there is no resource.

@@ -7,14 +7,16 @@ claims of today's definitions. Of any other kind nothing is said, so that nothin
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any, Final
 
-from claimsmith import crd_set, definitions
+from claimsmith import crd_set, definitions, fieldpath
 from claimsmith import schema as schemas
 from claimsmith.catalog import Catalog
 from claimsmith.crds import Crd
+from claimsmith.errors import FieldPathError
 from claimsmith.models import composite
-from claimsmith.models.klass import Class
+from claimsmith.models.klass import Class, Template
 from claimsmith.models.objects import GroupKind
 from claimsmith.models.xrd import Xrd
 from claimsmith.reference import Table
@@ -83,6 +85,19 @@ def classes(catalog: Catalog) -> Iterator[Class]:
     yield from catalog.classes.values()
     deployed = {id(c.document) for c in catalog.classes.values()}
     yield from (c for c in catalog.today.compositions.values() if id(c.document) not in deployed)
+
+
+def readable(template: Template) -> Template:
+    """The template without patches of which a path cannot be parsed: these are told by themselves."""
+    return replace(template, patches=tuple(p for p in template.patches if all(map(_parses, (*p.reads, p.to)))))
+
+
+def _parses(path: str) -> bool:
+    try:
+        fieldpath.parse(path)
+    except FieldPathError:
+        return False
+    return True
 
 
 def _composite(xrd: Xrd, version: str, kind: GroupKind) -> Schema:

@@ -58,8 +58,9 @@ def check_patches(template: Template, klass: Class, rules: Rules) -> Findings:
         try:
             reads = [fieldpath.parse(path) for path in patch.reads]
             to = fieldpath.parse(patch.to)
-        except FieldPathError:
-            # A path that cannot be parsed is told where it is read.
+        except FieldPathError as error:
+            problem = error.problems[0]
+            findings.tell("patch-path-unreadable", here.problem(problem.what, problem.fix), never=True)
             continue
         if to and _writes(here, to, findings) and _reads(here, reads, findings):
             _becomes(here, reads, to, findings)

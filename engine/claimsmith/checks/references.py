@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from claimsmith import fieldpath, reference
 from claimsmith.catalog import Catalog
 from claimsmith.checks.findings import Findings
-from claimsmith.checks.known import Rules, classes
+from claimsmith.checks.known import Rules, classes, readable
 from claimsmith.documents import Document
 from claimsmith.errors import EngineError, Problem
 from claimsmith.models.klass import Class, Side, Template
@@ -21,8 +22,9 @@ _LABELS = ("metadata", "labels")
 def check_references(catalog: Catalog, rules: Rules, given: Iterable[Document]) -> Findings:
     """Selectors of classes that nothing can fit; `given` are the resources that stacks give as they are."""
     findings = Findings()
-    everyone = [*_of_templates(t for c in classes(catalog) for t in c.templates), *_of_documents(given)]
-    for klass in classes(catalog):
+    sound = [replace(c, templates=tuple(map(readable, c.templates))) for c in classes(catalog)]
+    everyone = [*_of_templates(t for c in sound for t in c.templates), *_of_documents(given)]
+    for klass in sound:
         for template in klass.templates:
             if template.opaque or not template.based:
                 continue

@@ -53,6 +53,7 @@ RULES: Final = {
         Rule("unquoted-text", "error", "A number or boolean where text is wanted: quotes are missing."),
         Rule("required-field-unset", "either", "A required field that neither base nor patches set for certain."),
         # Patches
+        Rule("patch-path-unreadable", "error", "A patch with a path that cannot be parsed."),
         Rule("patch-writes-unknown-field", "either", "A patch into a field that there is not."),
         Rule("patch-reads-unknown-field", "either", "A patch from a field that there is not."),
         Rule("patch-type-mismatch", "error", "A patch whose value can never be of the type that its field has."),

@@ -53,7 +53,8 @@ def validate(project: Project, stacks: Sequence[str], report_progress: Callable[
                 report.summary.append(_line(stack, plan))
                 findings.add(_check_plan(plan, rules, told))
     report.errors = in_order([*findings.errors, *found.problems])
-    report.warnings = in_order(findings.warnings)
+    wrong = set(report.errors)
+    report.warnings = [w for w in in_order(findings.warnings) if w not in wrong]
     return report
 
 
