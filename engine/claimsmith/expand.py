@@ -28,6 +28,7 @@ from claimsmith.scope import Scopes
 from claimsmith.values import Ref, copied, is_later, known, walk
 
 PROTECT_VALUE = "true"
+SECRET_REF = "writeConnectionSecretToRef"
 _INT64 = range(-(2**63), 2**63)
 
 Sides = dict[Side, dict[str, Any]]
@@ -152,7 +153,12 @@ def claim_data(binding: Binding) -> dict[str, Any]:
     key = binding.claim.key
     place = {"namespace": key.namespace} if key.namespace else {}
     metadata = {**(data.get("metadata") or {}), **place, "uid": binding.uid}
-    return {**data, "metadata": metadata, "spec": data.get("spec") or {}}
+    spec = data.get("spec") or {}
+    if binding.klass.parent is Parent.xr and binding.klass.secret_namespace:
+        # As its control plane fills it in, where nobody else did.
+        wish = {"namespace": binding.klass.secret_namespace, "name": binding.uid, **(spec.get(SECRET_REF) or {})}
+        spec = {**spec, SECRET_REF: wish}
+    return {**data, "metadata": metadata, "spec": spec}
 
 
 @dataclass(slots=True)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from claimsmith.cli import completion, console, local, questions, toolchain
+from claimsmith.cli import completion, console, converting, local, questions, toolchain
 from claimsmith.cli.console import CheckFormat, Format, Output, TextFormat
 from claimsmith.cli.questions import Stack
 
@@ -27,6 +27,7 @@ app.command()(questions.explain)
 app.command()(questions.drift)
 app.command()(questions.classes)
 app.command()(questions.crds)
+app.command()(converting.convert)
 
 
 @app.callback(invoke_without_command=True)
