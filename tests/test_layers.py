@@ -14,7 +14,7 @@ CORE = [
     "errors", "fieldpath", "merge", "absent", "values", "regexp", "documents", "models", "catalog", "binding",
     "bindings_file", "compose", "reference", "connection", "plan", "render", "generate", "crds", "scope", "expand",
     "kubeconfig", "targets", "workload", "workload_plan", "records", "schema", "templating", "definitions", "crd_set",
-    "urns", "offers", "released", "explain", "flow", "drawing", "pictures", "review", "convert",
+    "urns", "offers", "released", "explain", "drift", "flow", "drawing", "pictures", "review", "convert",
 ]  # fmt: skip
 OUTSIDE = {
     "pulumi", "pulumi_kubernetes", "typer", "click", "rich", "os", "io", "pathlib", "shutil", "tempfile", "glob",
@@ -42,7 +42,7 @@ ORDER = [
     {"workload"},
     {"workload_plan"},
     {"plan", "records"},
-    {"render", "explain", "pictures"},
+    {"render", "explain", "pictures", "drift"},
     {"review"},
 ]
 

@@ -24,7 +24,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -47,6 +47,8 @@ class Problem:
     where: Source | None = None
     path: str = ""
     fix: str = ""
+    rule: str = field(default="", compare=False)
+    """The check that found it, by the name under which docs/checks.md tells of it."""
 
     def __str__(self) -> str:
         head = f"{self.where}: {self.what}" if self.where else self.what
@@ -60,7 +62,8 @@ class Problem:
     def to_dict(self) -> dict[str, object]:
         """The problem for a machine to read."""
         place = {"file": self.where.file, "line": self.where.line, "column": self.where.column} if self.where else None
-        return {"what": self.what, "where": place, "path": self.path, "fix": self.fix}
+        rule = {"rule": self.rule} if self.rule else {}
+        return {"what": self.what, "where": place, "path": self.path, "fix": self.fix, **rule}
 
 
 class EngineError(Exception):

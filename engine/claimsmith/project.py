@@ -65,9 +65,25 @@ class Project:
         """The git-ignored folder for local state."""
         return self.root / PRIVATE
 
+    def folder(self) -> str:
+        """Where the project stands in its repository, as the beginning of a path; empty at its root, or without one."""
+        for parent in (self.root, *self.root.parents):
+            if (parent / ".git").exists():
+                inner = self.root.relative_to(parent).as_posix()
+                return "" if inner == "." else f"{inner}/"
+        return ""
+
     def stacks(self) -> list[str]:
         """The environments: every folder below stacks/ that holds claims."""
         return sorted(p.parent.name for p in (self.root / "stacks").glob("*/claims") if p.is_dir())
+
+    def setting(self, stack: str, name: str) -> str | None:
+        """What a stack's config says of a setting of ours, as text; None where it says nothing."""
+        path = self.root / "stacks" / f"Pulumi.{stack}.yaml"
+        documents = load([path], root=self.root) if path.is_file() else []
+        config = documents[0].data.get("config") if documents else None
+        value = config.get(f"claimsmith:{name}") if isinstance(config, dict) else None
+        return value if isinstance(value, str) or value is None else str(value).lower()
 
     def check_stack(self, stack: str) -> None:
         """Refuse a stack that is not there."""
@@ -85,10 +101,14 @@ class Project:
         """The platform's classes, with the claims of a stack where one is named."""
         platform = load(self._platform_files(), root=self.root)
         claims = load([self.root / "stacks" / stack / "claims"], root=self.root) if stack else []
-        folder = self.root / "stacks" / stack / "resources" if stack else None
-        given = load([folder], root=self.root) if folder and folder.is_dir() else []
+        given = self.given_documents(stack) if stack else []
         catalog = read_catalog(platform, claims, bindable=self.bindable(), managed=self._managed(), resources=given)
         return offered(catalog, stack) if stack else catalog
+
+    def given_documents(self, stack: str) -> list[Document]:
+        """What a stack's files give as it is."""
+        folder = self.root / "stacks" / stack / "resources"
+        return load([folder], root=self.root) if folder.is_dir() else []
 
     @cached_property
     def _table(self) -> Table:
