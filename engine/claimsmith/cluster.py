@@ -58,6 +58,18 @@ class Cluster:
         within = f"/namespaces/{namespace}" if namespace else ""
         return self._get(f"{root}{within}/{plural}/{name}")
 
+    def metadata(self, kind: GroupKind) -> list[Object]:
+        """The metadata of all objects of a kind, nothing else of them: no value of a Secret is read."""
+        for api_version in self._versions(kind.group):
+            root = f"/apis/{api_version}" if "/" in api_version else f"/api/{api_version}"
+            plural = self._plural(root, kind.kind)
+            if plural:
+                found = self._get(
+                    f"{root}/{plural}", accept="application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io"
+                )
+                return [*((found or {}).get("items") or [])]
+        return []
+
     def list(self, kind: GroupKind, labels: Mapping[str, str] | None = None) -> list[Object]:
         """The objects of a kind that carry these labels, in its preferred version; none where it is not known here."""
         for api_version in self._versions(kind.group):
@@ -110,9 +122,9 @@ class Cluster:
             self._plurals[root] = {r["kind"]: r["name"] for r in found.get("resources", []) if "/" not in r["name"]}
         return self._plurals[root].get(kind)
 
-    def _get(self, path: str) -> Object | None:
+    def _get(self, path: str, *, accept: str = "application/json") -> Object | None:
         try:
-            answer = self._http.get(path)
+            answer = self._http.get(path, headers={"Accept": accept})
         except (httpx.HTTPError, ConfigError) as error:
             fix = "is it running? for the local one: claimsmith local up"
             raise ControlPlaneError(Problem(f"the cluster cannot be reached: {error}", fix=fix)) from error

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import importlib.util
-import os
 import sys
 from pathlib import Path
 from typing import Any
 
 import pulumi
 
+from claimsmith import workspace
 from claimsmith.checks import component_problems
 from claimsmith.cluster import Cluster
 from claimsmith.edge import preflight
@@ -20,7 +20,7 @@ from claimsmith.edge.members import Members, find_members
 from claimsmith.edge.released import ReleasedComposite
 from claimsmith.edge.static import refuse_held, static_component
 from claimsmith.edge.workloads import application_data, component_of, deploy_workloads
-from claimsmith.errors import DeployError, EngineError, GenerateError, Problem
+from claimsmith.errors import EngineError, GenerateError, Problem
 from claimsmith.expand import claim_data
 from claimsmith.generate import class_name
 from claimsmith.models.klass import Class
@@ -40,7 +40,7 @@ def run(start: Path | None = None) -> None:
             c.address: static_component(c) if c.binding.klass.static else load_component(project, c.binding.klass)
             for c in plan.walk()
         }
-        cluster = Cluster(*_kubeconfig(project, settings))
+        cluster = Cluster(workspace.read_kubeconfig(project, settings.get("kubeconfig")), settings.get("context"))
         identity = cluster.identity()
         preflight.refuse_another_cluster(project, stack, identity, keep=not pulumi.runtime.is_dry_run())
         preflight.refuse_foreign_secrets(plan, cluster)
@@ -130,21 +130,6 @@ def load_component(project: Project, klass: Class) -> type[Composite]:
         spec.loader.exec_module(module)
     component: type[Composite] = getattr(sys.modules[name], class_name(klass))
     return component
-
-
-def _kubeconfig(project: Project, settings: pulumi.Config) -> tuple[str, str | None]:
-    """The kubeconfig's text and context: the stack's setting, else what kubectl would use."""
-    given = settings.get("kubeconfig")
-    if given and "\n" in given:
-        return given, settings.get("context")
-    ambient = os.environ.get("KUBECONFIG", "").split(os.pathsep)[0] or str(Path.home() / ".kube" / "config")
-    path = project.root / given if given else Path(ambient)
-    try:
-        return path.read_text(encoding="utf-8"), settings.get("context")
-    except OSError as error:
-        shown = given or "the kubeconfig"
-        fix = "for the local control plane run: claimsmith local up; else set claimsmith:kubeconfig for the stack"
-        raise DeployError(Problem(f"{shown} cannot be read: {error.strerror}", fix=fix)) from error
 
 
 def _rank(resource: GivenResource) -> int:
