@@ -41,16 +41,15 @@ class _File(Model):
 
 def read(text: str, *, file: str) -> list[Record]:
     """The records in the text of a bindings file. One that is broken is refused with its line, never guessed at."""
-    if not text.strip():
-        return []
     try:
         documents = read_documents(text, file=file)
     except LoadError as error:
         raise BindingError(*error.problems) from error
     if len(documents) != 1:
         where = documents[1].source_of() if documents else Source(file)
-        fix = f"restore {file} from version control"
-        raise BindingError(Problem("a bindings file holds one document", where, fix=fix))
+        what = "a bindings file holds one document, and this holds more" if documents else "the bindings file is empty"
+        fix = f"restore {file} from version control; where no claim was bound yet, remove it"
+        raise BindingError(Problem(what, where, fix=fix))
     document = documents[0]
     raw = parse(_File, document)
     problems = Collector()

@@ -58,6 +58,10 @@ class Cluster:
         within = f"/namespaces/{namespace}" if namespace else ""
         return self._get(f"{root}{within}/{plural}/{name}")
 
+    def serves(self, api_version: str, kind: str) -> bool:
+        """Whether the cluster knows a kind."""
+        return self._plural(f"/apis/{api_version}" if "/" in api_version else f"/api/{api_version}", kind) is not None
+
     def metadata(self, kind: GroupKind) -> list[Object]:
         """The metadata of all objects of a kind, nothing else of them: no value of a Secret is read."""
         for api_version in self._versions(kind.group):
@@ -126,8 +130,9 @@ class Cluster:
         try:
             answer = self._http.get(path, headers={"Accept": accept})
         except (httpx.HTTPError, ConfigError) as error:
+            why = "it gave no answer in time" if isinstance(error, httpx.TimeoutException) else error
             fix = "is it running? for the local one: claimsmith local up"
-            raise ControlPlaneError(Problem(f"the cluster cannot be reached: {error}", fix=fix)) from error
+            raise ControlPlaneError(Problem(f"the cluster cannot be reached: {why}", fix=fix)) from error
         if answer.status_code == 404:
             return None
         if answer.is_error:

@@ -157,6 +157,10 @@ class Deployment:
             raise ReferenceError_(Problem(what, fix="put the template that makes it before the one that refers to it"))
         return self._registered[address]
 
+    def registered(self, address: str) -> Managed | None:
+        """What was registered under an address, if anything was."""
+        return self._registered.get(address)
+
     def live(self, document: Mapping[str, Any]) -> dict[str, Any] | None:
         """The object that a document describes, as it is in the cluster now."""
         if self.cluster is None:

@@ -12,11 +12,12 @@ import pulumi
 from claimsmith import workspace
 from claimsmith.checks import component_problems
 from claimsmith.cluster import Cluster
-from claimsmith.edge import preflight
+from claimsmith.edge import failures, preflight
 from claimsmith.edge.component import Composite
 from claimsmith.edge.deployment import Deployment, kubernetes_provider
 from claimsmith.edge.foreign import credentials_of, refuse_foreign_objects
 from claimsmith.edge.members import Members, find_members
+from claimsmith.edge.presence import refuse_missing
 from claimsmith.edge.released import ReleasedComposite
 from claimsmith.edge.static import refuse_held, static_component
 from claimsmith.edge.workloads import application_data, component_of, deploy_workloads
@@ -43,6 +44,7 @@ def run(start: Path | None = None) -> None:
         cluster = Cluster(workspace.read_kubeconfig(project, settings.get("kubeconfig")), settings.get("context"))
         identity = cluster.identity()
         preflight.refuse_another_cluster(project, stack, identity, keep=not pulumi.runtime.is_dry_run())
+        refuse_missing(plan, cluster)
         preflight.refuse_foreign_secrets(plan, cluster)
         preflight.refuse_foreign_given(plan, cluster)
         refuse_held(plan, cluster)
@@ -106,6 +108,7 @@ def deploy(
     workloads = {address: w.summary() for address, w in deploy_workloads(deployment, plan).items()}
     for left in plan.released if records else ():
         ReleasedComposite(left, deployment)
+    failures.watch(deployment, plan)
     summary = {address: _summary(plan_of, made[address]) for address, plan_of in _by_address(plan).items()}
     pulumi.export("claims", summary)
     if workloads:

@@ -12,7 +12,7 @@ from claimsmith import connection
 from claimsmith.connection import Connection, SecretPlace
 from claimsmith.edge.deployment import Deployment
 from claimsmith.edge.managed import Managed
-from claimsmith.errors import ConnectionError_, EngineError, Problem
+from claimsmith.errors import ConnectionError_, EngineError, Problem, at
 
 GRACE_SECONDS = 5.0
 """How long an `up` waits for a Secret that a ready resource has not written yet."""
@@ -33,7 +33,8 @@ def united(
             for (place, made), value in zip(sources, known, strict=True):
                 data = await _read(deployment, claim, place) if isinstance(made, Managed) else value
                 parts.append((place, data))
-            return connection.unite(parts)
+            with at(None, prefix=f"{claim}: "):
+                return connection.unite(parts)
         except EngineError as error:
             return await _as_it_was(deployment, wanted, error)
 
