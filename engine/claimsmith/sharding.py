@@ -10,7 +10,6 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import yaml
@@ -19,9 +18,8 @@ from claimsmith import bindings_file, workspace
 from claimsmith.binding import Record
 from claimsmith.compose.identity import GIVEN_BY
 from claimsmith.cut import Cut, Key, Part, cut
-from claimsmith.errors import BindingError, DeployError, EngineError, LoadError, Problem, Source
+from claimsmith.errors import BindingError, DeployError, EngineError, Problem
 from claimsmith.load import read_text
-from claimsmith.models.objects import ClaimKey
 from claimsmith.plan import Plan
 from claimsmith.project import Project, write_atomically
 from claimsmith.recovery import checkpoint
@@ -72,7 +70,7 @@ def look(project: Project, stack: str, key: Key) -> Sharding:
     for part in found.parts:
         _bindings(project, stack, part, files)
         _settings(project, stack, part, files, notes)
-        _shared(project, plan, part, files)
+        _shared(plan, part, files)
     kept = [r for r in project.records(stack) if all(r.claim not in p.keys for p in found.parts)]
     left[f"stacks/{stack}/bindings.yaml"] = bindings_file.write(kept, stack=stack)
     return Sharding(found, files, left, _moves(project, plan, found), tuple(notes))
@@ -172,7 +170,7 @@ def _settings(project: Project, stack: str, part: Part, files: dict[str, str], n
     notes += [f"copy the secret setting: pulumi config cp {k} --stack {stack} --dest {part.stack}" for k in secret]
 
 
-def _shared(project: Project, plan: Plan, part: Part, files: dict[str, str]) -> None:
+def _shared(plan: Plan, part: Part, files: dict[str, str]) -> None:
     """What the part's claims refer to and the old stack gives, marked as given there."""
     documents = []
     for resource in plan.resources:
@@ -185,7 +183,6 @@ def _shared(project: Project, plan: Plan, part: Part, files: dict[str, str]) -> 
         head = f"# Given by the stack {plan.stack}; here it is only referred to.\n"
         path = f"stacks/{part.stack}/resources/{SHARED}"
         files[path] = head + yaml.safe_dump_all(documents, sort_keys=False)
-    del project
 
 
 def _moves(project: Project, plan: Plan, found: Cut) -> dict[str, tuple[str, ...]]:
@@ -231,6 +228,3 @@ def _remember_cluster(project: Project, stack: str, parts: Sequence[str]) -> Non
     known: dict[str, str] = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
     if stack in known:
         write_atomically(path, json.dumps({**known, **dict.fromkeys(parts, known[stack])}, indent=2) + "\n")
-
-
-__all__ = ["ClaimKey", "LoadError", "Path", "Sharding", "Source", "look", "shard"]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from claimsmith.cli import console, faults, local, questions, toolchain
+from claimsmith.cli import console, local, questions, stacks, toolchain
 from claimsmith.cli.console import Format, Output, TextFormat
 from claimsmith.cli.questions import Stack
 
@@ -25,7 +25,8 @@ app.add_typer(local.app, name="local")
 app.command()(questions.explain)
 app.command()(questions.classes)
 app.command()(questions.crds)
-app.command()(faults.recover)
+app.command()(stacks.recover)
+app.command()(stacks.shard)
 
 
 @app.callback(invoke_without_command=True)

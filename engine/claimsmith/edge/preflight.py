@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from claimsmith.cluster import Cluster, owner_of
-from claimsmith.compose.identity import ADOPT
+from claimsmith.compose.identity import ADOPT, GIVEN_BY
 from claimsmith.errors import ConnectionError_, DeployError, Problem
 from claimsmith.plan import GivenResource, Plan, PlannedClaim
 from claimsmith.project import PRIVATE, Project, write_atomically
@@ -79,12 +79,18 @@ def _foreign(claim: PlannedClaim, cluster: Cluster) -> Problem | None:
 
 def refuse_foreign_given(plan: Plan, cluster: Cluster) -> None:
     """Refuse to give what somebody else made: with the stack it would go, and a namespace with all that is in it."""
-    asking = [r for r in plan.resources if (r.document["metadata"].get("annotations") or {}).get(ADOPT) != "true"]
+    asking = [r for r in plan.resources if not _taken_over(r)]
     with ThreadPoolExecutor(max_workers=8) as pool:
         found = list(pool.map(lambda r: _foreign_given(r, plan, cluster), asking))
     problems = [p for p in found if p]
     if problems:
         raise DeployError(*problems)
+
+
+def _taken_over(resource: GivenResource) -> bool:
+    """Whether a given resource may be somebody else's: it is to be taken over, or only referred to."""
+    annotations = resource.document["metadata"].get("annotations") or {}
+    return annotations.get(ADOPT) == "true" or GIVEN_BY in annotations
 
 
 def _foreign_given(resource: GivenResource, plan: Plan, cluster: Cluster) -> Problem | None:

@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from claimsmith.cluster import Cluster
+from claimsmith.edge.elsewhere import given_by
 from claimsmith.errors import ControlPlaneError, DeployError, Problem, in_order
 from claimsmith.models.objects import GroupKind
 from claimsmith.plan import Plan, PlannedClaim
@@ -68,5 +69,5 @@ def _namespace_is_there(cluster: Cluster, name: str) -> bool:
 
 def _made(plan: Plan, kind: str) -> Iterator[dict[str, Any]]:
     """The documents of a kind that this stack brings itself."""
-    yield from (r.document for r in plan.resources if r.document["kind"] == kind)
+    yield from (r.document for r in plan.resources if r.document["kind"] == kind and not given_by(r))
     yield from (c.document for claim in plan.walk() for c in claim.children if c.document["kind"] == kind)

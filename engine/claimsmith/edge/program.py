@@ -15,6 +15,7 @@ from claimsmith.cluster import Cluster
 from claimsmith.edge import failures, preflight
 from claimsmith.edge.component import Composite
 from claimsmith.edge.deployment import Deployment, kubernetes_provider
+from claimsmith.edge.elsewhere import export_given
 from claimsmith.edge.foreign import credentials_of, refuse_foreign_objects
 from claimsmith.edge.members import Members, find_members
 from claimsmith.edge.presence import refuse_missing
@@ -96,6 +97,7 @@ def deploy(
         credentials=credentials_of(plan, cluster),
         members=bound.of,
         picks=plan.picks,
+        moved={c.binding.uid: c.binding.stack for c in plan.walk() if c.binding.stack},
         environments=plan.environments,
     )
     Deployment.begin(deployment)
@@ -112,6 +114,7 @@ def deploy(
     failures.watch(deployment, plan)
     summary = {address: _summary(plan_of, made[address]) for address, plan_of in _by_address(plan).items()}
     pulumi.export("claims", summary)
+    export_given(plan)
     if workloads:
         pulumi.export("workloads", workloads)
     # Not part of the exports: these are written, then the run fails.

@@ -227,7 +227,10 @@ def _strays(
     known = {(kind, place) for _, kind, place in checkpoint.objects(state)}
     begun = {(GroupKind.of(dict(p.document)), p.object_id) for p in pending}
     kinds = {kind for kind, _ in known | begun} | _planned_kinds(project, stack)
-    owners = {r.uid: r.released for r in project.records(stack)}
+    owners = {f"{project.name}/{r.stack or stack}/{r.uid}": r.released for r in project.records(stack)}
+    moved = {
+        f"{project.name}/{stack}/{r.uid}" for s in project.stacks() for r in project.records(s) if r.stack == stack
+    }
     head = f"{project.name}/{stack}/"
     found = []
     try:
@@ -236,9 +239,9 @@ def _strays(
                 owner, metadata = owner_of(item) or "", item["metadata"]
                 namespace = metadata.get("namespace")
                 place = f"{namespace}/{metadata['name']}" if namespace else str(metadata["name"])
-                uid = owner.removeprefix(head)
-                if owner.startswith(head) and (kind, place) not in known | begun and not owners.get(uid):
-                    found.append(Stray(kind, place, wanted=uid in owners))
+                ours = owner in owners or (owner.startswith(head) and owner not in moved)
+                if ours and (kind, place) not in known | begun and not owners.get(owner):
+                    found.append(Stray(kind, place, wanted=owner in owners))
     except EngineError as error:
         if any(p.operation == CREATING and not p.in_state for p in pending):
             raise
