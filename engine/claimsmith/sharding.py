@@ -71,6 +71,7 @@ def look(project: Project, stack: str, key: Key) -> Sharding:
         _bindings(project, stack, part, files)
         _settings(project, stack, part, files, notes)
         _shared(plan, part, files)
+        _environments(project, stack, part, files)
     kept = [r for r in project.records(stack) if all(r.claim not in p.keys for p in found.parts)]
     left[f"stacks/{stack}/bindings.yaml"] = bindings_file.write(kept, stack=stack)
     return Sharding(found, files, left, _moves(project, plan, found), tuple(notes))
@@ -117,9 +118,20 @@ def _remaining(project: Project, found: Cut, files: dict[str, str]) -> dict[str,
                 rest.append(text)
                 continue
             path = file.replace(f"stacks/{found.stack}/", f"stacks/{here[0]}/", 1)
-            files[path] = _joined([files[path], text] if path in files else [text])
+            files[path] = _with(files.get(path) or _present(project, path), text)
         left[file] = _joined(rest) if any(_says_something(t) for t in rest) else None
     return left
+
+
+def _present(project: Project, path: str) -> str:
+    """What a file of a part says already: claims that came there before, or in a cut that was interrupted."""
+    return read_text(project.root / path, root=project.root) if (project.root / path).is_file() else ""
+
+
+def _with(text: str, document: str) -> str:
+    """A stream with one more document, unless it holds it."""
+    there = [part for _, part in _documents(text)]
+    return text if document.strip() in {t.strip() for t in there} else _joined([*there, document])
 
 
 def _documents(text: str) -> list[tuple[int, str]]:
@@ -183,6 +195,14 @@ def _shared(plan: Plan, part: Part, files: dict[str, str]) -> None:
         head = f"# Given by the stack {plan.stack}; here it is only referred to.\n"
         path = f"stacks/{part.stack}/resources/{SHARED}"
         files[path] = head + yaml.safe_dump_all(documents, sort_keys=False)
+
+
+def _environments(project: Project, stack: str, part: Part, files: dict[str, str]) -> None:
+    """The data of the environment that the stack's own files bring: it is read, not deployed, so each part has it."""
+    brought = project.catalog(stack).today.environments.values()
+    own = [d.data for d in brought if d.file.startswith(f"stacks/{stack}/")]
+    if own:
+        files[f"stacks/{part.stack}/resources/environments.yaml"] = yaml.safe_dump_all(own, sort_keys=False)
 
 
 def _moves(project: Project, plan: Plan, found: Cut) -> dict[str, tuple[str, ...]]:
