@@ -9,9 +9,9 @@ import pytest
 import yaml
 from typer.testing import CliRunner
 
-from claimsmith import cut, sharding
+from claimsmith import cut, sharding, workspace
 from claimsmith.cli.app import app
-from claimsmith.errors import ComposeError
+from claimsmith.errors import ComposeError, DeployError, ToolchainError
 from claimsmith.project import Project
 from tests.samples import NETWORK, SHARED, claim_data, class_ref, contents, write_files
 
@@ -84,6 +84,7 @@ def test_who_goes_with_others_is_told(tmp_path: Path) -> None:
     assert [(c.address, other) for c, other in result.joined] == [(f"{KIND}/a/sub", f"{KIND}/b/net")]
 
 
+@pytest.mark.usefixtures("undeployed")
 def test_what_is_given_stays_and_is_referred_to(tmp_path: Path) -> None:
     made = project(tmp_path, [claim("one", "a", "sub"), claim("two", "b", "sub")], given=True)
     result = sharding.look(made, "dev", cut.by_namespace)
@@ -95,6 +96,7 @@ def test_what_is_given_stays_and_is_referred_to(tmp_path: Path) -> None:
     assert shared["metadata"]["annotations"] == {"claimsmith.io/given-by": "dev"}
 
 
+@pytest.mark.usefixtures("undeployed")
 def test_a_name_that_is_taken_is_refused(tmp_path: Path) -> None:
     made = project(tmp_path, NETS, stacks=("dev-a",))
     with pytest.raises(ComposeError) as caught:
@@ -162,6 +164,49 @@ def test_claims_that_come_later_join_their_part(tmp_path: Path) -> None:
         f"{KIND}/a/n2",
         f"{KIND}/a/late",
     ]
+
+
+def exported(monkeypatch: pytest.MonkeyPatch, answer: Any) -> None:
+    def export(*_: object) -> Any:
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    monkeypatch.setattr(workspace, "export_state", export)
+
+
+def test_a_stack_that_was_never_made_has_no_state_to_move(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    exported(monkeypatch, workspace.unreadable("dev", "error: no stack named 'dev' found"))
+    assert sharding.look(project(tmp_path, NETS), "dev", cut.by_namespace).moves == {}
+
+
+def test_what_the_state_holds_is_moved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    urns = [f"urn:pulumi:dev::test::claimsmith:database.example.org:Database::{place}" for place in ("a/n1", "b/n3")]
+    exported(monkeypatch, {"deployment": {"resources": [{"urn": urn} for urn in urns]}})
+    moves = sharding.look(project(tmp_path, NETS), "dev", cut.by_namespace).moves
+    assert moves == {"dev-a": (urns[0],), "dev-b": (urns[1],)}
+
+
+PENDING = {"deployment": {"pending_operations": [{"type": "creating", "resource": {"urn": "u"}}]}}
+
+
+@pytest.mark.parametrize(
+    ("answer", "error"),
+    [
+        pytest.param(workspace.unreadable("dev", "error: incorrect passphrase"), DeployError, id="unreadable-state"),
+        pytest.param(PENDING, DeployError, id="interrupted-run"),
+        pytest.param(ToolchainError("no engine"), ToolchainError, id="no-engine"),
+    ],
+)
+def test_a_state_that_cannot_be_moved_is_no_reason_to_go_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, answer: Any, error: type[Exception]
+) -> None:
+    made = project(tmp_path, NETS)
+    before = contents(tmp_path)
+    exported(monkeypatch, answer)
+    with pytest.raises(error):
+        sharding.shard(made, "dev", cut.by_namespace)
+    assert contents(tmp_path) == before
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from claimsmith import bindings_file, workspace
 from claimsmith.binding import Record
 from claimsmith.compose.identity import GIVEN_BY
 from claimsmith.cut import Cut, Key, Part, cut
-from claimsmith.errors import BindingError, DeployError, EngineError, Problem
+from claimsmith.errors import BindingError, DeployError, Problem
 from claimsmith.load import read_text
 from claimsmith.plan import Plan
 from claimsmith.project import Project, write_atomically
@@ -209,8 +209,11 @@ def _moves(project: Project, plan: Plan, found: Cut) -> dict[str, tuple[str, ...
     """The components that the state of the old stack holds, by the stack that they go to."""
     try:
         state = workspace.export_state(project, plan.stack)
-    except EngineError:
-        return {}  # It was never deployed, or there is no engine: then there is no state to move.
+    except DeployError as error:
+        # Only a stack that was never made has no state to move. Any other must be read: a cut without it would delete.
+        if "no stack named" in error.problems[0].what:
+            return {}
+        raise
     if checkpoint.pending(state):
         what = f"the last run of {plan.stack!r} was interrupted"
         raise DeployError(Problem(what, fix=f"run: claimsmith recover {plan.stack} --yes, and pulumi up"))

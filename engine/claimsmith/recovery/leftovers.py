@@ -59,4 +59,4 @@ def _is_engine(pid: int) -> bool:
         name = Path(_PROC.joinpath(str(pid), "cmdline").read_bytes().split(b"\0")[0].decode(errors="replace")).name
     except OSError:
         return False
-    return name.startswith("pulumi") or pid == os.getpid()
+    return name.startswith("pulumi")

@@ -227,10 +227,10 @@ def _strays(
     known = {(kind, place) for _, kind, place in checkpoint.objects(state)}
     begun = {(GroupKind.of(dict(p.document)), p.object_id) for p in pending}
     kinds = {kind for kind, _ in known | begun} | _planned_kinds(project, stack)
-    owners = {f"{project.name}/{r.stack or stack}/{r.uid}": r.released for r in project.records(stack)}
-    moved = {
-        f"{project.name}/{stack}/{r.uid}" for s in project.stacks() for r in project.records(s) if r.stack == stack
-    }
+    try:
+        owners, moved = _owners(project, stack)
+    except EngineError as error:
+        return (), list(error.problems)
     head = f"{project.name}/{stack}/"
     found = []
     try:
@@ -247,6 +247,13 @@ def _strays(
             raise
         return (), list(error.problems)
     return tuple(found), []
+
+
+def _owners(project: Project, stack: str) -> tuple[dict[str, bool], set[str]]:
+    """The owners that this stack's bindings name, and whether each was released; and those that went to other stacks."""
+    owners = {f"{project.name}/{r.stack or stack}/{r.uid}": r.released for r in project.records(stack)}
+    others = [r for other in project.stacks() if other != stack for r in project.records(other)]
+    return owners, {f"{project.name}/{r.stack}/{r.uid}" for r in others if r.stack}
 
 
 def _planned_kinds(project: Project, stack: str) -> set[GroupKind]:
