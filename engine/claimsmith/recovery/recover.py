@@ -250,7 +250,7 @@ def _strays(
 
 
 def _owners(project: Project, stack: str) -> tuple[dict[str, bool], set[str]]:
-    """The owners that this stack's bindings name, and whether each was released; and those that went to other stacks."""
+    """The owners that the stack's bindings name, and whether each was released; and those that went to other stacks."""
     owners = {f"{project.name}/{r.stack or stack}/{r.uid}": r.released for r in project.records(stack)}
     others = [r for other in project.stacks() if other != stack for r in project.records(other)]
     return owners, {f"{project.name}/{r.stack}/{r.uid}" for r in others if r.stack}
