@@ -192,6 +192,7 @@ class Estate:
             values = self.rig.secret_values(self.rig.name, name)
             assert values.keys() == KEYS
             assert self.passwords.setdefault(name, values["password"]) == values["password"], "the password changed"
+            assert not any(values["password"] in said for said in self.rig.said), "the password was printed"
         sizes = {o["metadata"]["labels"]["resourceclaim.crossplane.io/name"]: o for o in self._servers()}
         assert {n: o["spec"]["forProvider"]["storageProfile"]["storageMB"] for n, o in sizes.items()} == {
             name: size * 1024 for name, size in self.sizes.items()
