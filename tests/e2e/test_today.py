@@ -144,9 +144,7 @@ def claim(rig: Rig, **spec: Any) -> dict[str, Any]:
 
 
 def one(rig: Rig, kind: tuple[str, str, str]) -> dict[str, Any]:
-    [found] = [
-        o for o in rig.live(kind) if o["metadata"]["labels"].get("crossplane.io/claim-namespace") == rig.name
-    ]
+    [found] = [o for o in rig.live(kind) if o["metadata"]["labels"].get("crossplane.io/claim-namespace") == rig.name]
     return found
 
 
