@@ -102,10 +102,13 @@ class Estate:
     """The wanted storage of each claim."""
     passwords: dict[str, str] = field(default_factory=dict)
 
-    def prepare(self, count: int) -> None:
-        """Write so many claims, ready to be deployed."""
+    def prepare(self, count: int, *, seconds: int = 0) -> None:
+        """Write so many claims, ready to be deployed; the first resource of each takes so long to become ready."""
+        klass = private_mysql()
+        ready_after = {"simulated-cloud.claimsmith.io/ready-after": f"{seconds}s"}
+        klass["spec"]["resources"][0]["base"]["metadata"] = {"annotations": ready_after if seconds else {}}
         self.rig.namespace(self.rig.name)
-        self.rig.write("components/private-mysql-server/class.yaml", private_mysql())
+        self.rig.write("components/private-mysql-server/class.yaml", klass)
         self.set({f"c{i}": 10 for i in range(count)})
         self.rig.prepare(self.stack)
 

@@ -57,20 +57,14 @@ def test_killed_at_a_random_moment(estate: Estate, victim: str) -> None:
 def test_what_an_interrupted_run_made_goes_with_its_claim(estate: Estate) -> None:
     """The engine is killed while it creates, and the claim is removed before the next run: nothing is orphaned."""
     rig = estate.rig
-    slow = private_mysql()
-    first = slow["spec"]["resources"][0]["base"]
-    first["metadata"] = {"annotations": {"simulated-cloud.claimsmith.io/ready-after": "20s"}}
-    rig.namespace(rig.name)
-    rig.write("components/private-mysql-server/class.yaml", slow)
-    estate.set({"only": 10})
-    rig.prepare("dev")
+    estate.prepare(1, seconds=20)
     run = Run(rig, "dev")
     eventually(lambda: rig.live(RESOURCE_GROUP, namespace=rig.name))
     assert run.kill("engine")
     run.ended()
     shown = rig.ok(rig.claimsmith("recover", "dev")).text
     assert "who is gone" in shown
-    assert f"{rig.name}/only/resource-group: interrupted while creating" in shown
+    assert f"{rig.name}/c0/resource-group: interrupted while creating" in shown
     assert "nothing was changed" in shown
     assert "currently locked" in rig.up("dev").text
     done = rig.ok(rig.claimsmith("recover", "dev", "--yes")).text
@@ -86,7 +80,7 @@ def test_what_an_interrupted_run_made_goes_with_its_claim(estate: Estate) -> Non
 
 def test_two_runs_at_once(estate: Estate) -> None:
     rig = estate.rig
-    estate.prepare(2)
+    estate.prepare(2, seconds=12)
     first = Run(rig, "dev")
     eventually(lambda: list((rig.root / ".claimsmith").rglob("locks/**/*.json")))
     second = rig.up("dev")
