@@ -135,6 +135,9 @@ class Cluster:
             raise ControlPlaneError(Problem(f"the cluster cannot be reached: {why}", fix=fix)) from error
         if answer.status_code == 404:
             return None
+        if answer.status_code == 429 or answer.is_server_error:
+            what = f"the cluster cannot show {path} now: {_message(answer)}"
+            raise ControlPlaneError(Problem(what, fix="wait until it is well again, and run it again"))
         if answer.is_error:
             what = f"the cluster refused to show {path}: {_message(answer)}"
             raise ControlPlaneError(Problem(what, fix="check the rights of the kubeconfig's user"))
