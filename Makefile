@@ -27,7 +27,7 @@ check: $(STAMP) ## The quick part of the tests: lint, types and what needs no en
 	$(BIN)/claimsmith generate --check
 	$(BIN)/python -m pytest -n 2 -m "not e2e"
 
-soak: $(STAMP) toolchain ## Kill parts of many runs at random moments: SEED=… replays, MINUTES=60 bounds it
+soak: $(STAMP) toolchain ## Kill parts of many runs at random moments: SEED=… replays, MINUTES=90 bounds it
 	$(BIN)/python -m tests.soak
 
 generate: $(STAMP) ## Write the components anew from their classes

@@ -4,7 +4,7 @@ A chain of one to three kills, each followed by the documented recovery, then a 
 wanted resources. Prints its seed, stops by itself, and sums up. Settings come from the environment:
 
     SEED=…       the same choices again (the moments are as exact as the machine's clock)
-    MINUTES=60   no new chain is begun after that
+    MINUTES=90   no new chain is begun after that
     MOMENTS=25   kills for each victim
     CLAIMS=30    claims in the stack
     VICTIMS=engine,provider   some of the victims
@@ -82,7 +82,7 @@ def chain(estate: Estate, tally: Tally, longest: float) -> None:
 
 
 def soak(folder: Path, seed: int) -> Tally:
-    claims, minutes = setting("CLAIMS", 30), setting("MINUTES", 60)
+    claims, minutes = setting("CLAIMS", 30), setting("MINUTES", 90)
     victims = [v for v in (os.environ.get("VICTIMS") or ",".join(VICTIMS)).split(",") if v]
     unknown = sorted(set(victims) - set(VICTIMS))
     if unknown:
