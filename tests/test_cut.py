@@ -105,6 +105,15 @@ def test_a_name_that_is_taken_is_refused(tmp_path: Path) -> None:
     assert caught.value.problems[0].fix
 
 
+@pytest.mark.parametrize("team", ["../../x", "a/b", "a b", "ü"])
+def test_what_cannot_name_a_stack_is_refused(tmp_path: Path, team: str) -> None:
+    made = project(tmp_path, NETS)
+    with pytest.raises(ComposeError) as caught:
+        cut.cut(made.plan("dev"), lambda _: team)
+    assert "cannot be the name of a stack" in caught.value.problems[0].what
+    assert caught.value.problems[0].fix
+
+
 @pytest.fixture
 def undeployed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sharding, "_moves", lambda *_: {})

@@ -6,6 +6,7 @@ from another stack read its name through a stack reference. Claims that cannot l
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ from claimsmith.models.workload import APPLICATION
 from claimsmith.plan import Plan, PlannedClaim
 from claimsmith.values import Ref, walk
 
+_NAME = re.compile(r"[A-Za-z0-9_.-]{1,100}")
 Key = Callable[[PlannedClaim], str]
 """Where a claim belongs; the empty text where nothing is said."""
 
@@ -81,7 +83,7 @@ def cut(plan: Plan, key: Key, *, stacks: Iterable[str] = ()) -> Cut:
         parts.setdefault(where, []).extend(members)
         joined += [(m, _partner(m, members, key, where)) for m in members if key(m) != where]
     names = {where: f"{plan.stack}-{where}" for where in parts}
-    _refuse_taken(names.values(), plan.stack, stacks)
+    _refuse_names(names.values(), plan.stack, stacks)
     given = {r.address for r in plan.resources}
     made = [
         Part(names[where], tuple(members), tuple(sorted({r for m in members for r in _refers(m)} & given)))
@@ -161,7 +163,12 @@ def _partner(member: PlannedClaim, members: list[PlannedClaim], key: Key, where:
     return next(m.address for m in members if m is not member and key(m) == where)
 
 
-def _refuse_taken(names: Iterable[str], stack: str, stacks: Iterable[str]) -> None:
+def _refuse_names(names: Iterable[str], stack: str, stacks: Iterable[str]) -> None:
+    names = list(names)
+    for name in names:
+        if not _NAME.fullmatch(name):
+            what = f"{name!r} cannot be the name of a stack"
+            raise ComposeError(Problem(what, fix="use letters, digits, dots, dashes and underscores in what is cut by"))
     taken = sorted(set(names) & set(stacks))
     if taken:
         what = f"there is a stack {taken[0]!r} already: a part of {stack!r} cannot be named so"

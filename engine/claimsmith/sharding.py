@@ -18,7 +18,7 @@ from claimsmith import bindings_file, workspace
 from claimsmith.binding import Record
 from claimsmith.compose.identity import GIVEN_BY
 from claimsmith.cut import Cut, Key, Part, cut
-from claimsmith.errors import BindingError, DeployError, Problem
+from claimsmith.errors import BindingError, DeployError, LoadError, Problem, Source
 from claimsmith.load import read_text
 from claimsmith.plan import Plan
 from claimsmith.project import Project, write_atomically
@@ -113,13 +113,20 @@ def _remaining(project: Project, found: Cut, files: dict[str, str]) -> dict[str,
         rest = []
         for first, text in _documents(read_text(project.root / file, root=project.root)):
             last = first + text.count("\n")
-            here = [stack for line, stack in lines.items() if first <= line <= last]
+            here = sorted({stack for line, stack in lines.items() if first <= line <= last})
+            if len(here) > 1:
+                what = f"claims that go to {' and '.join(here)} stand in one document"
+                raise LoadError(Problem(what, Source(file, first), fix="give each claim a document of its own"))
             if not here:
                 rest.append(text)
                 continue
             path = file.replace(f"stacks/{found.stack}/", f"stacks/{here[0]}/", 1)
             files[path] = _with(files.get(path) or _present(project, path), text)
         left[file] = _joined(rest) if any(_says_something(t) for t in rest) else None
+    folder = f"stacks/{found.stack}/claims"
+    files_there = [p for p in (project.root / folder).rglob("*") if p.is_file()]
+    if all(left.get(p.relative_to(project.root).as_posix(), "") is None for p in files_there):
+        left[f"{folder}/.keep"] = ""  # The stack stays, for what it gives.
     return left
 
 
