@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import shutil
 from typing import Any
 
 import pytest
 from lightkube.resources.core_v1 import ConfigMap
 
+from tests.conftest import ROOT
 from tests.e2e.rig import Rig
 
 pytestmark = pytest.mark.e2e
@@ -210,3 +212,17 @@ def test_what_is_required_of_a_status_is_named(rig: Rig) -> None:
     ran = rig.claimsmith("bind", "dev")
     assert ran.code == 1
     assert "the claim has no status.network, which the class requires" in ran.text
+
+
+def test_the_example_platform(rig: Rig) -> None:
+    """The repository's own composition, claimed by its stack `today`."""
+    shutil.copytree(ROOT / "components", rig.root / "components", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(ROOT / "stacks" / "today", rig.root / "stacks" / "today")
+    (rig.root / "stacks" / "today" / "bindings.yaml").unlink()
+    rig.prepare("today")
+    rig.ok(rig.up("today"))
+    values = rig.secret_values("today", "ledger")
+    assert sorted(values) == ["host", "password", "username"]
+    settings = rig.client.get(ConfigMap, "ledger", namespace="today").data
+    assert settings["url"].startswith(f"postgres://{values['host']}/ledger-")
+    assert rig.steps("today") == {}
