@@ -164,8 +164,8 @@ def bind_one(
                 raise BindingError(none.problem)
             return none
         case Choice(klass, reason):
-            uid = record.uid if record else derive_uid(claim.key, project=project, stack=stack)
-            kept, moved = (record.picks, record.stack) if record else ({}, "")
+            own = claim.given_uid or derive_uid(claim.key, project=project, stack=stack)
+            uid, kept, moved = (record.uid, record.picks, record.stack) if record else (own, {}, "")
             return Binding(claim, klass, uid, reason, recorded=False, picks=kept, stack=moved)
 
 
