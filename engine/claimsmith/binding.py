@@ -60,6 +60,8 @@ class Record:
     """Whether the claim is gone while what was made for it stays."""
     picks: Mapping[str, str] = field(default_factory=dict)
     """What selectors picked among all resources of the stack: `<template> <path of the reference>`, and the address."""
+    stack: str = ""
+    """The stack whose name its objects carry, where the claim was moved from there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +84,8 @@ class Binding:
     recorded: bool = True
     picks: Mapping[str, str] = field(default_factory=dict)
     """The recorded picks: each holds as long as it fits."""
+    stack: str = ""
+    """The stack that it was moved from, whose name its objects keep as their owner."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +157,9 @@ def bind_one(
     A claim that was bound has resources: it must not silently lose its class.
     """
     if record and not anew:
-        return Binding(claim, _held(claim, record, catalog), record.uid, record.reason, picks=record.picks)
+        return Binding(
+            claim, _held(claim, record, catalog), record.uid, record.reason, picks=record.picks, stack=record.stack
+        )
     match choose(claim, catalog):
         case Unbound() as none:
             if record:
@@ -161,8 +167,8 @@ def bind_one(
             return none
         case Choice(klass, reason):
             own = claim.given_uid or derive_uid(claim.key, project=project, stack=stack)
-            uid = record.uid if record else own
-            return Binding(claim, klass, uid, reason, recorded=False, picks=record.picks if record else {})
+            uid, kept, moved = (record.uid, record.picks, record.stack) if record else (own, {}, "")
+            return Binding(claim, klass, uid, reason, recorded=False, picks=kept, stack=moved)
 
 
 def to_records(
@@ -178,7 +184,7 @@ def to_records(
     for b in bindings:
         old = known.get(b.claim.key)
         picked = dict(sorted(picks.get(b.claim.key, {}).items()))
-        new = Record(b.claim.key, b.uid, b.klass.key, b.reason, b.klass.digest(), picks=picked)
+        new = Record(b.claim.key, b.uid, b.klass.key, b.reason, b.klass.digest(), picks=picked, stack=b.stack)
         if old:
             moved = old.klass != new.klass
             new = replace(new, previous=old.klass if moved else old.previous)

@@ -5,6 +5,7 @@ nothing else formats an error.
 
     EngineError                 base of all that a user can cause; exit code 1
     ├── LoadError               a file that cannot be read as YAML documents
+    ├── WriteError              a file that cannot be written
     ├── ModelError              a document that is not what its kind says
     ├── CatalogError            documents that contradict each other
     ├── BindingError            a claim that cannot be bound, or a binding that does not hold
@@ -78,6 +79,10 @@ class EngineError(Exception):
 
 class LoadError(EngineError):
     """A file that cannot be read as YAML documents."""
+
+
+class WriteError(EngineError):
+    """A file that cannot be written."""
 
 
 class ModelError(EngineError):

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib import resources
@@ -22,7 +23,7 @@ from claimsmith import binding, bindings_file, crd_set, crds, released, workload
 from claimsmith.binding import Record
 from claimsmith.catalog import Catalog, offered, read_catalog
 from claimsmith.documents import Document, read_documents
-from claimsmith.errors import BindingError, LoadError, Problem, Source, nearest
+from claimsmith.errors import BindingError, LoadError, Problem, Source, WriteError, nearest
 from claimsmith.expand import Expansion, expand
 from claimsmith.load import load, read_text
 from claimsmith.models.bindable import Bindable, read_bindable
@@ -256,9 +257,9 @@ def write_atomically(path: Path, text: str, *, mode: int | None = None) -> bool:
     """Write a whole file or nothing; a file that already says so is left alone. Tells whether it was written."""
     if path.is_file() and path.read_bytes() == text.encode():
         return False
-    path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
     try:
+        path.parent.mkdir(parents=True, exist_ok=True)
         with partial.open("w", encoding="utf-8") as file:
             if mode is not None:
                 os.fchmod(file.fileno(), mode)
@@ -266,7 +267,17 @@ def write_atomically(path: Path, text: str, *, mode: int | None = None) -> bool:
             file.flush()
             os.fsync(file.fileno())
         partial.replace(path)
+    except OSError as error:
+        _forget(partial)
+        what = f"{path.name} in {path.parent} cannot be written: {error.strerror}"
+        fix = "make room, or see to the rights; what was there before is as it was"
+        raise WriteError(Problem(what, fix=fix)) from error
     except BaseException:
-        partial.unlink(missing_ok=True)
+        _forget(partial)
         raise
     return True
+
+
+def _forget(partial: Path) -> None:
+    with suppress(OSError):
+        partial.unlink(missing_ok=True)

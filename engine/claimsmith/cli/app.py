@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from claimsmith.cli import completion, console, converting, local, questions, review, starting, toolchain
+from claimsmith.cli import completion, console, converting, local, questions, review, stacks, starting, toolchain
 from claimsmith.cli.console import CheckFormat, Format, Output, TextFormat
 from claimsmith.cli.questions import Stack
 
@@ -32,6 +32,8 @@ app.command()(questions.graph)
 app.command()(starting.init)
 app.add_typer(starting.new, name="new")
 app.command()(converting.convert)
+app.command()(stacks.recover)
+app.command()(stacks.shard)
 
 
 @app.callback(invoke_without_command=True)
