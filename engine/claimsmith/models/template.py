@@ -32,7 +32,9 @@ def cleaned(
     base: dict[str, Any], document: Document, at: str, warnings: list[Problem], *, kept: Sequence[str] = KEPT_METADATA
 ) -> dict[str, Any]:
     """The base with what counts of its metadata, and one spelling of the connection secret's place."""
-    metadata = base.get("metadata") or {}
+    metadata = _object(base, document, at, "metadata")
+    for name in kept:
+        _object(metadata, document, f"{at}.metadata", name)
     for key in metadata:
         if key not in kept:
             path = f"{at}.metadata.{key}"
@@ -44,6 +46,16 @@ def cleaned(
         rest["spec"] = one_spelling(rest["spec"])
     head = {"apiVersion": base["apiVersion"], "kind": base["kind"]}
     return {**head, **({"metadata": counting} if counting else {}), **rest}
+
+
+def _object(data: dict[str, Any], document: Document, at: str, key: str) -> dict[str, Any]:
+    """The object under a key, empty where there is none; anything else is refused."""
+    found = data.get(key) or {}
+    if not isinstance(found, dict):
+        path = f"{at}.{key}"
+        what = f"the base's {path.partition('.base.')[2]} must be an object"
+        raise ModelError(Problem(what, document.source_of(path), path, "write fields below it, each with its value"))
+    return found
 
 
 def refuse_namespace(metadata: Metadata, document: Document) -> None:
