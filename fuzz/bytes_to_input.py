@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from typing import Any
 
 from fuzz.targets import Transformed
@@ -25,9 +24,7 @@ def transforms_of(data: bytes) -> Transformed:
     def word(number: int) -> str:
         return texts[number % len(texts)]
 
-    made = tuple(
-        _MAKERS[kind % len(_MAKERS)](word(2 * i + 1), word(2 * i + 2), kind) for i, kind in enumerate(kinds[1:4])
-    )
+    made = tuple(_transform(kind, word(2 * i + 1), word(2 * i + 2)) for i, kind in enumerate(kinds[1:4]))
     return Transformed(made, _value(texts[0], kinds[0] if kinds else 0))
 
 
@@ -53,18 +50,35 @@ def _number(text: str) -> int | float:
         return len(text)
 
 
-_MAKERS: tuple[Callable[[str, str, int], dict[str, Any]], ...] = (
-    lambda a, b, k: {"type": "string", "string": {"type": "Format", "fmt": a + b}},
-    lambda a, b, k: {"type": "string", "string": {"type": "Format", "fmt": a}},
-    lambda a, b, k: {"type": "string", "string": {"type": "Regexp", "regexp": {"match": a, "group": k % 3}}},
-    lambda a, b, k: {"type": "convert", "convert": {"toType": "float64", "format": "quantity"}},
-    lambda a, b, k: {"type": "convert", "convert": {"toType": _TYPES[k % 7], "format": "none"}},
-    lambda a, b, k: {"type": "convert", "convert": {"toType": _TYPES[5 + k % 2], "format": "json"}},
-    lambda a, b, k: {"type": "string", "string": {"type": "Convert", "convert": _CONVERSIONS[k % 9]}},
-    lambda a, b, k: {"type": "string", "string": {"type": "Replace", "replace": {"search": a, "replace": b}}},
-    lambda a, b, k: {"type": "math", "math": {"type": "Multiply", "multiply": _number(a)}},
-    lambda a, b, k: {"type": "math", "math": {"type": "ClampMax", "clampMax": _number(a)}},
-    lambda a, b, k: {"type": "match", "match": {"patterns": [{"type": "regexp", "regexp": a, "result": b}]}},
-    lambda a, b, k: {"type": "map", "map": {a: b}},
-    lambda a, b, k: {"type": "string", "string": {"type": "Join", "join": {"separator": a}}},
-)
+def _string(**options: Any) -> dict[str, Any]:
+    return {"type": "string", "string": options}
+
+
+def _transform(kind: int, first: str, second: str) -> dict[str, Any]:
+    match kind % 13:
+        case 0:
+            return _string(type="Format", fmt=first + second)
+        case 1:
+            return _string(type="Format", fmt=first)
+        case 2:
+            return _string(type="Regexp", regexp={"match": first, "group": kind % 3})
+        case 3:
+            return {"type": "convert", "convert": {"toType": "float64", "format": "quantity"}}
+        case 4:
+            return {"type": "convert", "convert": {"toType": _TYPES[kind % 7], "format": "none"}}
+        case 5:
+            return {"type": "convert", "convert": {"toType": _TYPES[5 + kind % 2], "format": "json"}}
+        case 6:
+            return _string(type="Convert", convert=_CONVERSIONS[kind % 9])
+        case 7:
+            return _string(type="Replace", replace={"search": first, "replace": second})
+        case 8:
+            return {"type": "math", "math": {"type": "Multiply", "multiply": _number(first)}}
+        case 9:
+            return {"type": "math", "math": {"type": "ClampMax", "clampMax": _number(first)}}
+        case 10:
+            return {"type": "match", "match": {"patterns": [{"type": "regexp", "regexp": first, "result": second}]}}
+        case 11:
+            return {"type": "map", "map": {first: second}}
+        case _:
+            return _string(type="Join", join={"separator": first})

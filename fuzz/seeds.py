@@ -19,6 +19,10 @@ CLAIM: dict[str, Any] = {
 DATA: dict[str, Any] = {"a": {"b": [{"c": 1}, {"c": 2}], "d.e": None}, "spec": CLAIM["spec"], "*": {"x": [[]]}}
 
 
+def _words(text: str) -> list[str]:
+    return text.split()
+
+
 def _texts(*folders: str) -> list[str]:
     found = sorted(p for f in folders for p in (ROOT / f).rglob("*.yaml") if p.name not in _NOT_CLASSES)
     return [p.read_text(encoding="utf-8") for p in found]
@@ -50,23 +54,9 @@ GO = [
 ]
 YAML = ["a: &x {b: 1}\nc: *x\n", "a: |\n  b\n---\nd: [1, 2.50, 0x1, ~, 'x', \"\\n\"]\n", "? a\n: !!str 1\n...\n"]
 
-_FORMATS = [
-    "%s",
-    "%d",
-    "%v",
-    "%+v",
-    "%#v",
-    "%[2]*.[1]*f",
-    "%x",
-    "%q",
-    "%-010.3f",
-    "%999999999s",
-    "%c",
-    "%U",
-    "%e",
-    "%%",
-]
-FORMATS = [*_FORMATS, "%t", "%p", "%T", "%b", "%o", "%O", "%g", "%!", "%[", "%[1]d"]
+FORMATS = _words(
+    "%s %d %v %+v %#v %[2]*.[1]*f %x %q %-010.3f %999999999s %c %U %e %% %t %p %T %b %o %O %g %! %[ %[1]d %w"
+)
 PATTERNS = ["a+", "(a|b)*c", "(?P<n>x)", "[[:alpha:]]", "\\d{1,1000}", "(", "(?i)É", "(a*)*$", "\\C", "^$", "(?=x)"]
 QUANTITIES = ["500m", "1.5Gi", "2e3", "1e999999999", "Ki", "-.5", "0.0000000001", "9" * 90, "1E", "+1Ei", "12e+200"]
 
@@ -77,38 +67,31 @@ HOSTILE = [
 
 TOKENS = {
     "documents": [
-        "a: ", "- ", "? ", ": ", "&x ", "*x", "<<: *x", "!!python/object:os.system ", "!t ", "---\n", "...\n", "%YAML 1.1\n",
-        "|\n  ", ">-\n  ", "[", "]", "{", "}", ",", "\n", "  ", "\t", "#", "'", '"', "\\x00", "1e400", "0o17", "~", "\ufeff",
-        "9" * 70, "1.10", "null", "\u2028", "\x85",
+        *_words("- ? : &x *x !t !!python/object:os.system [ ] { } , # ' \" \\x00 1e400 0o17 ~ 1.10 null"),
+        *("a: ", "<<: *x", "---\n", "...\n", "%YAML 1.1\n", "|\n  ", ">-\n  ", "\n", "  ", "\t", "\u2028", "9" * 70),
+        *("\ufeff", "\x85"),
     ],
-    "fieldpath": ["a", "b", ".", "[", "]", "*", "0", "4294967296", "'", '"', "spec", "é", "-1", " ", "metadata"],
+    "fieldpath": _words("a b . [ ] * 0 4294967296 ' \" spec é -1 metadata"),
     "jinja2": [
-        "{{", "}}", "{%", "%}", "{#", "#}", "spec", ".", "list", "|", "upper", "(", ")", "[", "]", "for", "in", "if", "else",
-        "endfor", "endif", "set", "=", "x", "~", "**", "*", "99999999", "'a'", "range", "loop", "__class__", "join", "map",
-        "format", "tojson", "'%999999999s'", "macro", "endmacro", "-", "+", "//", "%", "is", "not", "defined", "replace", "sort",
-        "center", "indent", "batch", "truncate", "{% raw %}", "{% endraw %}", "apiVersion: v1\nkind: A\n",
+        *_words(
+            "{{ }} {% %} {# #} spec . list | upper ( ) [ ] for in if else endfor endif set = x ~ ** * 99999999 'a'"
+        ),
+        *_words("range loop __class__ join map format tojson '%999999999s' macro endmacro - + // % is not defined"),
+        *_words("replace sort center indent batch truncate raw endraw wordwrap slice unique groupby sum min max"),
+        *(" ", "\n", "apiVersion: v1\nkind: A\n"),
     ],
     "go-template": [
-        "{{", "}}", "{{-", "-}}", ".", ".spec", ".list", "|", "(", ")", "range", "if", "else", "end", "with", "define", "template",
-        "block", "$x", ":=", "=", '"a"', "`a`", "'a'", "1", "0x1p-2", "9223372036854775807", "1e400", "printf", '"%999999999s"',
-        "index", "repeat", "until", "untilStep", "join", "toJson", "fromJson", "fromYaml", "tpl", "include", "regexMatch",
-        "regexReplaceAll", "mul", "div", "mod", "pow", "semver", "semverCompare", "nindent", "b64dec", "dict", "list", "set", "dig",
-        "break", "continue", "/*", "*/", "and", "or", "not", "eq", "lt", "len", "slice", "html", "js", "urlquery", "call", "print",
+        *_words("{{ }} {{- -}} . .spec .list | ( ) range if else end with define template block $x := = 1 0x1p-2"),
+        *_words('9223372036854775807 1e400 printf "%999999999s" "a" `a` \'a\' index repeat until untilStep join'),
+        *_words("toJson fromJson fromYaml tpl include regexMatch regexReplaceAll mul div mod pow semver nindent"),
+        *_words("semverCompare b64dec dict list set dig break continue /* */ and or not eq lt len slice html js"),
+        *_words("urlquery call print trunc substr sortAlpha splitList ternary default"),
+        *(" ", "\n"),
     ],
-}  # fmt: skip
-YAML_TOKENS = [
-    *TOKENS["documents"],
-    *HOSTILE,
-    *FORMATS,
-    *PATTERNS,
-    *QUANTITIES,
-    "spec",
-    "metadata",
-    "name",
-    "patches",
-    "base",
-]
-TOKENS["generate"] = TOKENS["plan"] = YAML_TOKENS
+}
+_FIELDS = ["spec", "metadata", "name", "patches", "base", "transforms", "labels"]
+TOKENS["generate"] = [*TOKENS["documents"], *HOSTILE, *FORMATS, *PATTERNS, *QUANTITIES, *_FIELDS]
+TOKENS["plan"] = TOKENS["generate"]
 
 TEXTS = {
     "documents": [*YAML, *CLASSES, *CLAIMS],

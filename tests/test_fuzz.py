@@ -7,13 +7,13 @@ from pathlib import Path
 
 import hypothesis
 import pytest
-
-from claimsmith.errors import EngineError
 from fuzz.bytes_to_input import transforms_of
 from fuzz.safe_code import refuse_foreign
 from fuzz.strategies import STRATEGIES
 from fuzz.targets import TARGETS
 from fuzz.watch import Watch, tally
+
+from claimsmith.errors import EngineError
 from tests.conftest import ROOT
 
 
