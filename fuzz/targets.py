@@ -103,6 +103,7 @@ def generated(text: str) -> None:
     catalog = read_catalog(platform, bindable=_bindable())
     for klass in catalog.classes.values():
         source = generate.generate([klass], _table(), source="components/x/class.yaml")
+        compile(source, "component.py", "exec", dont_inherit=True)
         refuse_foreign(ast.parse(source))
 
 

@@ -276,6 +276,15 @@ KIND = {"apiVersion": "database.example.org/v1alpha1", "kind": "Database"}
         pytest.param(
             class_data("c", kind='X"""\nimport os'), "spec.claim.kind", "kind", id="claim-kind-that-would-be-code"
         ),
+        *(
+            pytest.param(
+                class_data("c", {"base": {**BUCKET, word: False}}),
+                f"spec.resources[0].base.{word}",
+                "components use this word",
+                id=f"field-called-{word}",
+            )
+            for word in ("class_ref", "managed", "previous_name")
+        ),
         pytest.param(
             class_data("c", {"base": {**BUCKET, "metadata": [None]}}),
             "spec.resources[0].base.metadata",

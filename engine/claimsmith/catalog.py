@@ -24,6 +24,7 @@ from claimsmith.models.klass import Class, Parent, Patch, Template
 from claimsmith.models.objects import ClaimKey, ClassKey, GroupKind, ObjectKey, kebab
 from claimsmith.models.workload import APPLICATION
 from claimsmith.models.workload_index import Workloads, take
+from claimsmith.values import object_at
 
 CRD = GroupKind("apiextensions.k8s.io", "CustomResourceDefinition")
 AGGREGATE = GroupKind("aggregation.crossplane.io", "AggregateResourceClass")
@@ -229,7 +230,7 @@ def _classes(
             several, said = aggregate_class.read(document, members, bindable)
             classes += several
             warnings += said
-    publications = {str((d.data.get("metadata") or {}).get("name")): d for d in found["publication"]}
+    publications = {str(object_at(d.data, "metadata").get("name")): d for d in found["publication"]}
     for defined in definitions.values():
         name = f"{defined.plural}.{defined.group_kind.group}"
         if defined.requirement and name in publications:

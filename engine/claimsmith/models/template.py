@@ -11,6 +11,8 @@ from claimsmith.models.metadata import Metadata
 from claimsmith.models.objects import kebab
 
 KEPT_METADATA = ("labels", "annotations")
+_WORDS = ("class_ref", "managed", "previous_name")
+"""What a component says of a child beside its fields: no field may be called so."""
 
 
 def names_of(document: Document, listed: Sequence[tuple[str, str | None, str]]) -> list[str]:
@@ -40,6 +42,11 @@ def cleaned(
             path = f"{at}.metadata.{key}"
             what = f"the base's metadata.{key} is ignored: names are generated"
             warnings.append(Problem(what, document.source_of(path), path, "remove it"))
+    for word in _WORDS:
+        if word in base:
+            path = f"{at}.{word}".removeprefix(".")
+            what = f"a field beside spec cannot be called {word}: components use this word"
+            raise ModelError(Problem(what, document.source_of(path), path, "let another field hold it"))
     counting = {k: metadata[k] for k in kept if metadata.get(k)}
     rest = {k: v for k, v in base.items() if k not in ("apiVersion", "kind", "metadata", "status")}
     if isinstance(rest.get("spec"), dict):
