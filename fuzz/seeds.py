@@ -30,6 +30,7 @@ def _texts(*folders: str) -> list[str]:
 
 _NOT_CLASSES = {"references.yaml", "bindable.yaml", "bindings.yaml"}
 CLASSES = _texts("components")
+REFERENCES = (ROOT / "components" / "references.yaml").read_text(encoding="utf-8")
 CLAIMS = _texts("stacks/dev/claims", "stacks/prod/claims", "stacks/showcase/claims")
 GOLDEN = [p.read_text(encoding="utf-8") for p in sorted((ROOT / "tests" / "golden").glob("*/platform.yaml"))]
 

@@ -153,6 +153,6 @@ STRATEGIES: Mapping[str, st.SearchStrategy[Any]] = {
     "transforms": TRANSFORMED,
     "jinja2": texts("jinja2"),
     "go-template": texts("go-template"),
-    "generate": st.one_of(documents("generate"), texts("generate")),
-    "plan": st.one_of(documents("plan"), texts("plan")),
+    "generate": st.one_of(documents("generate"), documents("generate"), documents("generate"), texts("generate")),
+    "plan": st.one_of(documents("plan"), documents("plan"), documents("plan"), texts("plan")),
 }

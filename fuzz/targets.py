@@ -13,7 +13,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from claimsmith import fieldpath, generate, render, templating
+from claimsmith import fieldpath, generate, render, templating, workload
 from claimsmith.catalog import Catalog, read_catalog
 from claimsmith.compose import patches, transforms
 from claimsmith.documents import Document, read_documents
@@ -111,15 +111,24 @@ def planned(text: str) -> None:
     """Claims: whatever they say, the platform makes a plan of them, or refuses."""
     claims = read_documents(text, file="stacks/dev/claims/c.yaml")
     catalog = read_catalog(_platform(), claims, bindable=_bindable())
-    found = expand(catalog, [], project="shop", stack="dev", scopes=Scopes({}))
-    plan = build_plan(found, project="shop", stack="dev", table=_table())
+    scopes = _scopes(catalog)
+    found = expand(catalog, [], project="shop", stack="dev", scopes=scopes)
+    scheduled = workload.schedule(catalog, found, [], project="shop", stack="dev")
+    plan = build_plan(found, project="shop", stack="dev", table=_table(), schedule=scheduled, scopes=scopes)
     for part in render.stream(plan):
         part.encode("utf-8", "surrogatepass")
 
 
 @cache
 def _table() -> Table:
-    return read_table(_built_in("references.yaml"))
+    return read_table([*_built_in("references.yaml"), *read_documents(seeds.REFERENCES, file="references.yaml")])
+
+
+def _scopes(catalog: Catalog) -> Scopes:
+    managed = dict.fromkeys((k for fields in _table().values() for kinds in fields.values() for k in kinds), False)
+    defined = {d.group_kind: d.namespaced for d in catalog.definitions.values()}
+    required = {d.requirement: True for d in catalog.definitions.values() if d.requirement}
+    return Scopes({**dict.fromkeys(_table(), False), **managed, **defined, **required})
 
 
 @cache
