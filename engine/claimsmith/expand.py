@@ -23,7 +23,7 @@ from claimsmith.models.klass import Opaque, Parent, Side, Template
 from claimsmith.models.objects import ClaimKey
 from claimsmith.models.template import cleaned
 from claimsmith.models.workload import APPLICATION, Application, read_application
-from claimsmith.scope import Scopes
+from claimsmith.scope import Scopes, refuse_elsewhere
 from claimsmith.values import copied, walk
 
 PROTECT_VALUE = "true"
@@ -182,6 +182,8 @@ class _Expander:
                 dressed = dress(document, template.name, identity, class_ref=template.class_ref)
                 with at(_place(template, binding), prefix=f"{binding.claim.key}, child {template.name!r}: "):
                     self.scopes.check(template.group_kind, namespaced=binding.klass.namespaced)
+                    if identity.namespaced:
+                        refuse_elsewhere(dressed, identity.namespace)
                     managed = template.managed and not template.composite
                     options = options_of(dressed, managed=managed, identity=identity)
                 if template.group_kind == APPLICATION:

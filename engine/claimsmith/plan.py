@@ -12,6 +12,7 @@ from typing import Any
 
 from claimsmith import connection, fieldpath, reference
 from claimsmith.binding import Binding, Unbound, unrecorded_picks
+from claimsmith.catalog import AGGREGATE_RESOURCE, COMPOSITE_RESOURCE
 from claimsmith.compose.identity import OWNER, SECRET_TYPE, Identity
 from claimsmith.compose.options import Options, options_of
 from claimsmith.connection import Connection, SecretPlace
@@ -207,7 +208,10 @@ def target_of(child: Child, identity: Identity) -> Target:
     labels = child.document["metadata"].get("labels") or {}
     template = child.template
     class_name = str((template.class_ref or {}).get("name", ""))
-    return Target(child.address, template.group_kind, labels, str(identity.key), child.name, template.name, class_name)
+    parent, name = str(identity.key), child.name
+    return Target(
+        child.address, template.group_kind, labels, parent, name, template.name, class_name, namespace=child.namespace
+    )
 
 
 def given_resource(key: ObjectKey, data: Mapping[str, Any], *, namespaced: bool | None, managed: bool) -> GivenResource:
@@ -230,7 +234,8 @@ def given_resource(key: ObjectKey, data: Mapping[str, Any], *, namespaced: bool 
 def target_of_given(resource: GivenResource) -> Target:
     """A given resource as something that a selector may pick."""
     labels = resource.document["metadata"].get("labels") or {}
-    return Target(resource.address, resource.key.group_kind, labels, "", resource.key.name)
+    key = resource.key
+    return Target(resource.address, key.group_kind, labels, "", key.name, namespace=key.namespace)
 
 
 def finished(draft: Draft, targets: Mapping[GroupKind, Sequence[Target]], table: Table) -> PlannedClaim:
@@ -295,6 +300,8 @@ def _referenced(child: Child, draft: Draft, targets: Mapping[GroupKind, Sequence
 
     def ref_of(selection: Selection) -> dict[str, Ref]:
         candidates = [t for kind in selection.targets for t in targets.get(kind, ())]
+        if draft.identity.namespaced:  # an application refers to nothing outside its namespace
+            candidates = [t for t in candidates if t.namespace == own.namespace]
         recorded = recorded_pick(draft.binding, child.template, selection)
         picked = reference.pick(selection, own=own, candidates=candidates, recorded=recorded)
         if not selection.same_parent:
@@ -353,7 +360,14 @@ def _refuse_doubles(claims: Sequence[PlannedClaim], given: Sequence[GivenResourc
     Nor may two claims hold one resource.
     """
     seen = {(str(r.key.group_kind), r.key.namespace, r.key.name): f"the given {r.key}" for r in given}
-    held: dict[str, str] = {}
+    # What a claim made is held by it: no other claim, of whatever namespace, reads its Secret by naming it.
+    held = {str(ClassKey(c.template.group_kind, c.name)): p.address for p in claims for c in p.children}
+    composites = {Parent.composite: COMPOSITE_RESOURCE, Parent.aggregate: AGGREGATE_RESOURCE}
+    held |= {
+        str(ClassKey(composites[p.identity.parent], p.identity.composite_name)): p.address
+        for p in claims
+        if p.identity.parent in composites and not p.binding.klass.static
+    }
     for planned in claims:
         if planned.binding.klass.static:
             other = held.setdefault(str(planned.binding.klass.key), planned.address)

@@ -41,6 +41,8 @@ class Target:
     """What made it: a choice among siblings must not depend on the claim, whose component is generated once for all."""
     class_name: str = ""
     """The name of its own class, where it has one."""
+    namespace: str = ""
+    """Its namespace, empty at cluster scope."""
 
 
 @dataclass(frozen=True, slots=True)
