@@ -10,24 +10,28 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from claimsmith import fieldpath, templating
+from claimsmith import fieldpath, flow, templating
 from claimsmith.binding import Binding, Record, Unbound, bind_one, changed_and_gone
 from claimsmith.catalog import Catalog
-from claimsmith.compose import patches
+from claimsmith.compose import environments, patches
 from claimsmith.compose.identity import EXTERNAL_NAME, PROTECT, Identity, dress
-from claimsmith.compose.options import Options, options_of
+from claimsmith.compose.options import Options, has, options_of
 from claimsmith.documents import Document
 from claimsmith.errors import BindingError, Collector, ComposeError, EngineError, Problem, Source, at
 from claimsmith.models.claim import Claim
-from claimsmith.models.klass import Opaque, Parent, Side, Template
+from claimsmith.models.klass import Opaque, Parent, Patch, Side, Template
+from claimsmith.models.metadata import is_name
 from claimsmith.models.objects import ClaimKey
 from claimsmith.models.template import cleaned
 from claimsmith.models.workload import APPLICATION, Application, read_application
 from claimsmith.scope import Scopes, refuse_elsewhere
-from claimsmith.values import copied, walk
+from claimsmith.values import Ref, copied, is_later, known, walk
 
 PROTECT_VALUE = "true"
 _INT64 = range(-(2**63), 2**63)
+
+Sides = dict[Side, dict[str, Any]]
+"""What patches read and write beside the child: the claim, and the environment."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +70,8 @@ class Draft:
     """What became of the patches of the template that made it."""
     applications: list[Application] = field(default_factory=list)
     """What it is made of in other clusters: scheduled like those that are authored."""
+    status: dict[str, Any] = field(default_factory=dict)
+    """What its children tell it, where its class says so: mostly values that are known only later."""
 
     def walk(self) -> Iterator[Draft]:
         """This draft and all below it, parents first."""
@@ -80,6 +86,8 @@ class Expansion:
 
     drafts: tuple[Draft, ...]
     unbound: tuple[Unbound, ...]
+    environments: tuple[Mapping[str, Any], ...] = ()
+    """What compositions may read beside their composites."""
 
     def bindings(self) -> list[Binding]:
         """Every binding, those of composites below their claims'."""
@@ -103,7 +111,8 @@ def expand(
     expander.bind_problems.problems += changed_and_gone(catalog, [r for r in records if r.claim not in known])
     expander.bind_problems.raise_as(BindingError)
     expander.problems.raise_as(ComposeError)
-    return Expansion(tuple(drafts), tuple(expander.unbound))
+    environments = tuple(d.data for d in catalog.today.environments.values())
+    return Expansion(tuple(drafts), tuple(expander.unbound), environments)
 
 
 def identity_of(binding: Binding, *, project: str, stack: str) -> Identity:
@@ -125,6 +134,8 @@ def identity_of(binding: Binding, *, project: str, stack: str) -> Identity:
         secret_namespace=klass.secret_namespace,
         reclaim_policy=claim.reclaim_policy if klass.parent is Parent.instance and not klass.namespaced else None,
         protect=PROTECT_VALUE in (annotations.get(PROTECT), klass.annotations.get(PROTECT)),
+        given_labels=(claim.data.get("metadata") or {}).get("labels") or {},
+        given_annotations=annotations,
     )
 
 
@@ -173,31 +184,65 @@ class _Expander:
     def _composed(self, binding: Binding, above: tuple[Claim, ...]) -> Draft:
         identity = identity_of(binding, project=self.project, stack=self.stack)
         draft = Draft(binding, identity)
-        claim = claim_data(binding)
+        claim = {**claim_data(binding), **({flow.STATUS: draft.status} if binding.klass.parent is Parent.xr else {})}
+        sides: Sides = {Side.claim: claim, Side.environment: {}}
+        waits = flow.awaited(binding.klass)
         problems = Collector()
-        for template in binding.klass.templates:
+        for operation in flow.operations(binding.klass):
             with problems.catch(but=templating.TemplateError):
-                document, outcomes = _made(template, claim, binding)
-                _refuse_huge(document, outcomes, template, binding)
-                dressed = dress(document, template.name, identity, class_ref=template.class_ref)
-                with at(_place(template, binding), prefix=f"{binding.claim.key}, child {template.name!r}: "):
-                    self.scopes.check(template.group_kind, namespaced=binding.klass.namespaced)
-                    if identity.namespaced:
-                        refuse_elsewhere(dressed, identity.namespace)
-                    managed = template.managed and not template.composite
-                    options = options_of(dressed, managed=managed, identity=identity)
-                if template.group_kind == APPLICATION:
-                    draft.applications.append(_application(template, dressed, binding))
-                elif template.composite:
-                    below = self._nested(template, dressed, binding, above)
-                    if below:
-                        below.outcomes = tuple(outcomes)
-                        draft.nested.append(below)
+                if operation.template:
+                    made = self._child(operation.template, draft, sides, waits.get(operation.name, ()), above)
+                    if made:
+                        _tell(operation, made, sides, binding)
                 else:
-                    address = f"{binding.claim.key}/{template.name}"
-                    draft.children.append(Child(address, template, dressed, options, tuple(outcomes)))
+                    self._environment(operation, sides, binding)
         problems.raise_as(ComposeError)
+        if binding.klass.parent is Parent.xr_claim and draft.nested:
+            draft.status = draft.nested[0].status
         return draft
+
+    def _child(
+        self, template: Template, draft: Draft, sides: Sides, waits: Sequence[str], above: tuple[Claim, ...]
+    ) -> Child | Draft | None:
+        """What a template makes, noted in the draft; None where it is made elsewhere, or cannot be made yet."""
+        binding, identity = draft.binding, draft.identity
+        document, outcomes = _made(template, sides, binding)
+        _refuse_huge(document, outcomes, template, binding)
+        dressed = dress(document, template.name, identity, class_ref=template.class_ref)
+        with at(_place(template, binding), prefix=f"{binding.claim.key}, child {template.name!r}: "):
+            refuse_name(dressed)
+            self._check_scope(template, binding)
+            if identity.namespaced:
+                refuse_elsewhere(dressed, identity.namespace)
+            managed = template.managed and not template.composite
+            wait_for = flow.wait_for(managed=managed, ready=flow.ready(template), awaits=waits)
+            options = options_of(dressed, managed=managed, identity=identity, wait_for=wait_for)
+        if template.group_kind == APPLICATION:
+            draft.applications.append(_application(template, dressed, binding))
+            return None
+        if template.composite:
+            below = self._nested(template, dressed, binding, above)
+            if below:
+                below.outcomes = tuple(outcomes)
+                draft.nested.append(below)
+            return below
+        address = f"{binding.claim.key}/{template.name}"
+        draft.children.append(Child(address, template, dressed, options, tuple(outcomes)))
+        return draft.children[-1]
+
+    def _check_scope(self, template: Template, binding: Binding) -> None:
+        """Refuse a kind that is not where its parent needs it; of today's kinds, one is only told to be elsewhere."""
+        lenient = binding.klass.parent is Parent.xr and self.scopes.namespaced(template.group_kind) is None
+        self.scopes.check(template.group_kind, namespaced=None if lenient else binding.klass.namespaced)
+
+    def _environment(self, operation: flow.Operation, sides: Sides, binding: Binding) -> None:
+        """What the environment starts as, or one of the patches that change it."""
+        if operation.patch:
+            _applied(operation.patch, sides, None, binding)
+            return
+        given = [d.data for d in self.catalog.today.environments.values()]
+        with at(binding.klass.document.source_of(operation.at), prefix=f"{binding.claim.key}, {operation.name}: "):
+            sides[Side.environment] = environments.started(operation.sources, sides, given)
 
     def _nested(
         self, template: Template, document: dict[str, Any], binding: Binding, above: tuple[Claim, ...]
@@ -223,14 +268,50 @@ def _application(template: Template, document: dict[str, Any], binding: Binding)
         return read_application(Document(document, where.file, where.line))
 
 
-def _made(template: Template, claim: dict[str, Any], binding: Binding) -> tuple[dict[str, Any], list[patches.Outcome]]:
+def _made(template: Template, sides: Sides, binding: Binding) -> tuple[dict[str, Any], list[patches.Outcome]]:
     """The document of a template: its base with its patches, or what its text becomes."""
     if template.opaque is None:
-        return _patched(template, claim, binding)
+        return _patched(template, sides, binding)
     where = _place(template, binding)
     with at(where, prefix=f"{binding.claim.key}, child {template.name!r}: "):
-        document = templated(template.opaque, template.base, claim, where)
+        document = templated(template.opaque, template.base, sides[Side.claim], where)
     return document, []
+
+
+def _tell(operation: flow.Operation, made: Child | Draft, sides: Sides, binding: Binding) -> None:
+    """Apply the patches that read a child which is made."""
+    for patch in operation.outward:
+        _applied(patch, {**sides, Side.resource: seen(made, patch.reads)}, operation.template, binding)
+
+
+def seen(made: Child | Draft, paths: Iterable[str]) -> dict[str, Any]:
+    """A child as patches from it read it: fields that are known later, with what can be told of them in advance.
+
+    A composite within another has told its status already.
+    """
+    if isinstance(made, Draft):
+        return {**claim_data(made.binding), flow.STATUS: made.status}
+    document: dict[str, Any] = {}
+    for text in paths:
+        path = fieldpath.parse(text)
+        told = known(fieldpath.get(made.document, path)) if has(made.document, text) else None
+        fieldpath.put(document, path, Ref(made.address, path, known=told))
+    return document
+
+
+def refuse_name(document: Mapping[str, Any]) -> None:
+    """Refuse a name that is no name, or that is known only once something else exists: who a child is, is known."""
+    for key in ("name", "namespace"):
+        value = document["metadata"].get(key)
+        if value is None:
+            continue
+        path = f"metadata.{key}"
+        if is_later(value):
+            fix = "make it of what the claim says"
+            raise ComposeError(Problem(f"the {key} {value} is known only later", path=path, fix=fix))
+        if not isinstance(value, str) or not is_name(value):
+            fix = "use lower case letters, digits, '-' and '.', at most 253"
+            raise ComposeError(Problem(f"{value!r} is not a Kubernetes name", path=path, fix=fix))
 
 
 def templated(
@@ -245,20 +326,25 @@ def templated(
     return cleaned(document, Document(document, where.file if where else ""), "", [])
 
 
-def _patched(
-    template: Template, claim: dict[str, Any], binding: Binding
-) -> tuple[dict[str, Any], list[patches.Outcome]]:
+def _patched(template: Template, sides: Sides, binding: Binding) -> tuple[dict[str, Any], list[patches.Outcome]]:
     document: dict[str, Any] = copied(dict(template.base))
-    sides = {Side.claim: claim, Side.resource: document}
+    sides = {**sides, Side.resource: document}
     outcomes: list[patches.Outcome] = []
     problems = Collector()
     for patch in template.patches:
-        try:
-            outcomes.append(patches.apply(patch, sides))
-        except EngineError as error:
-            problems.problems += [_blamed(p, patch.at, template, binding) for p in error.problems]
+        if patch.target is Side.resource:
+            with problems.catch():
+                outcomes.append(_applied(patch, sides, template, binding))
     problems.raise_as(ComposeError)
     return document, outcomes
+
+
+def _applied(patch: Patch, sides: Sides, template: Template | None, binding: Binding) -> patches.Outcome:
+    """The outcome of a patch; what goes wrong is told with its places."""
+    try:
+        return patches.apply(patch, sides)
+    except EngineError as error:
+        raise ComposeError(*(_blamed(p, patch, template, binding) for p in error.problems)) from error
 
 
 def _refuse_huge(
@@ -280,13 +366,14 @@ def _refuse_huge(
         raise ComposeError(Problem(what, where, text, "use a smaller number, or quote it"))
 
 
-def _blamed(problem: Problem, at_: str, template: Template, binding: Binding) -> Problem:
+def _blamed(problem: Problem, patch: Patch, template: Template | None, binding: Binding) -> Problem:
     """The problem of a patch with both places: the claim's field where there is one, and the patch in the class."""
-    document = template.document or binding.klass.document
-    patch_place = document.source_of(at_)
-    what = f"{binding.claim.key}, child {template.name!r}: {problem.what} (patch at {patch_place})"
-    patch = next(p for p in template.patches if p.at == at_)
-    where = binding.claim.document.source_of(patch.reads[0]) if patch.reads else patch_place
+    document = (template.document if template else None) or binding.klass.document
+    patch_place = document.source_of(patch.at)
+    whose = f"child {template.name!r}" if template else "environment"
+    what = f"{binding.claim.key}, {whose}: {problem.what} (patch at {patch_place})"
+    from_claim = patch.origin is Side.claim and patch.reads
+    where = binding.claim.document.source_of(patch.reads[0]) if from_claim else patch_place
     fix = problem.fix or "mend the claim's value or the class's patch"
     return replace(problem, what=what, where=where, path=problem.path or patch.reads[0], fix=fix)
 
