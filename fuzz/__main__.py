@@ -8,6 +8,7 @@ import secrets
 import shutil
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -32,6 +33,7 @@ def main() -> int:
     parser.add_argument("--inputs", type=int, default=1_000_000, help="how many, over all targets")
     parser.add_argument("--only", default="", help="one target")
     parser.add_argument("--engine", default="", choices=["", *SHARES], help="one engine")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="how many workers at once")
     wanted = parser.parse_args()
     seed = wanted.seed or 1 + secrets.randbelow(2**31 - 2)
     engines = [e for e in SHARES if find_spec(e) and wanted.engine in ("", e)]
@@ -41,11 +43,13 @@ def main() -> int:
     print(f"seed {seed}: repeat with  make fuzz SEED={seed} INPUTS={wanted.inputs}", flush=True)
     shares = [(e, t, s) for e in engines for t, s in SHARES[e].items() if wanted.only in ("", t)]
     whole = sum(s for _, _, s in shares)
-    total = 0
     died: list[str] = []
-    for engine, target, share in shares:
-        inputs = -(-wanted.inputs * share // whole)
-        total += run(engine, target, seed, inputs, folder, died)
+    with ThreadPoolExecutor(wanted.jobs) as pool:
+        runs = [
+            pool.submit(run, engine, target, seed, -(-wanted.inputs * share // whole), folder, died)
+            for engine, target, share in shares
+        ]
+        total = sum(r.result() for r in runs)
     finds = sorted((folder / "finds").glob("*.txt"))
     print(f"{total} inputs, {len(finds)} finds, {len(died)} workers died; seed {seed}")
     for path in finds:

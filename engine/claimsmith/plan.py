@@ -17,7 +17,7 @@ from claimsmith.compose.details import secret_place as composed_secret
 from claimsmith.compose.identity import OWNER, SECRET_TYPE, Identity
 from claimsmith.compose.options import Options, options_of
 from claimsmith.connection import Connection, SecretPlace
-from claimsmith.errors import Collector, ComposeError, EngineError, Problem, at
+from claimsmith.errors import Collector, ComposeError, ConnectionError_, EngineError, Problem, at
 from claimsmith.expand import Child, Draft, Expansion, claim_data
 from claimsmith.models.klass import Parent, Template
 from claimsmith.models.objects import ClassKey, GroupKind, ObjectKey
@@ -192,6 +192,10 @@ def connections_of(
     An aggregate's own Secret is named after the aggregate; the claim's is a copy of it.
     """
     own = []
+    if secret and identity.namespaced and secret[0] != identity.namespace:
+        what = f"its connection Secret would be in {secret[0]!r}, and it is in {identity.namespace!r} itself"
+        path = "spec.writeConnectionSecretToRef.namespace"
+        raise ConnectionError_(Problem(what, path=path, fix="let the composition name no other namespace"))
     if identity.secret_namespace and identity.parent is not Parent.requirement:
         own.append(Connection(identity.secret_namespace, identity.composite_name, tuple(places), tuple(only)))
     return [*own, *([Connection(*secret, tuple(places), tuple(only))] if secret else [])]
