@@ -201,8 +201,11 @@ def joined(separator: str, value: Value) -> Value:
     """The items of a list as text, with the separator between them."""
     if not isinstance(value, list | tuple):
         raise inputs.refused("a list", value, "join")
-    texts = [gofmt.default_text(item) for item in value]
-    gostrconv.fits(sum(map(len, texts)) + len(separator) * len(texts))
+    texts: list[str] = []
+    length = 0
+    for item in value:
+        texts.append(gofmt.default_text(item))
+        length = gostrconv.fits(length + len(texts[-1]) + len(separator))
     return separator.join(texts)
 
 
