@@ -5,7 +5,9 @@ from __future__ import annotations
 import ast
 
 MODULES = frozenset({"typing", "pulumi", "claimsmith.edge"})
-METHODS = frozenset({"child", "composite", "templated", "select", "publish_connection", "finish"})
+METHODS = frozenset(
+    {"child", "composite", "templated", "select", "observed", "start_environment", "publish_connection", "finish"}
+)
 _BUILT_IN = frozenset({"super", "dict"})
 _DATA = (
     ast.Constant, ast.Dict, ast.List, ast.Tuple, ast.Load, ast.Store, ast.UnaryOp, ast.USub, ast.keyword, ast.arg,
