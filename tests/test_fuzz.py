@@ -88,7 +88,11 @@ def test_the_shortest_find_is_kept(tmp_path: Path) -> None:
     assert find.read_text().splitlines()[1] == "x"
 
 
-@pytest.mark.parametrize("path", sorted(ROOT.glob("components/*/component.py")), ids=lambda p: p.parent.name)
+@pytest.mark.parametrize(
+    "path",
+    sorted([*ROOT.glob("components/*/component.py"), *ROOT.glob("tests/golden/*/component.py")]),
+    ids=lambda p: p.parent.name,
+)
 def test_components_have_the_usual_shape(path: Path) -> None:
     refuse_foreign(ast.parse(path.read_text(encoding="utf-8")))
 
