@@ -180,10 +180,16 @@ def at(where: Source | None, path: str = "", *, prefix: str = "") -> Iterator[No
         ) from error
 
 
+_LONGEST_WORD = 300
+"""Longer ones are no slips of the pen, and comparing them takes time."""
+
+
 def nearest(word: str, candidates: Iterable[str]) -> str | None:
     """The candidate that a misspelt word most likely meant, if any is close."""
     import difflib
 
-    by_folded = {c.casefold(): c for c in candidates}
+    if len(word) > _LONGEST_WORD:
+        return None
+    by_folded = {c.casefold(): c for c in candidates if len(c) <= _LONGEST_WORD}
     close = difflib.get_close_matches(word.casefold(), list(by_folded), n=1, cutoff=0.6)
     return by_folded[close[0]] if close else None

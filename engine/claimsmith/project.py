@@ -25,7 +25,7 @@ from claimsmith.catalog import Catalog, offered, read_catalog
 from claimsmith.documents import Document, read_documents
 from claimsmith.errors import BindingError, LoadError, Problem, Source, WriteError, nearest
 from claimsmith.expand import Expansion, expand
-from claimsmith.load import load, read_text
+from claimsmith.load import leads_out, load, read_text, yaml_files
 from claimsmith.models.bindable import Bindable, read_bindable
 from claimsmith.models.klass import Class
 from claimsmith.models.objects import ClaimKey, GroupKind
@@ -138,7 +138,7 @@ class Project:
 
     def bindings_path(self, stack: str) -> Path:
         """Where a stack's bindings are recorded."""
-        return self.root / "stacks" / stack / "bindings.yaml"
+        return self.own(self.root / "stacks" / stack / "bindings.yaml")
 
     def records(self, stack: str) -> list[Record]:
         """The recorded bindings of a stack."""
@@ -214,9 +214,18 @@ class Project:
         required |= {x.claim: True for x in catalog.today.xrds.values() if x.claim}
         return Scopes({**managed, **scopes_of_crds(d.data for d in catalog.crds), **defined, **required})
 
+    def own(self, path: Path) -> Path:
+        """The path of a file that is written or run, if nothing in it is a link that leads elsewhere."""
+        if strange := leads_out(path, root=self.root):
+            raise LoadError(strange)
+        if path.is_symlink():
+            shown = path.relative_to(self.root).as_posix()
+            raise LoadError(Problem("this is a link, where a file is wanted", Source(shown), fix="remove the link"))
+        return path
+
     def component_path(self, klass: Class) -> Path:
         """Where the component of a class stands: beside the class's YAML."""
-        return (self.root / klass.document.file).parent / "component.py"
+        return self.own((self.root / klass.document.file).parent / "component.py")
 
     def _managed(self) -> set[GroupKind]:
         """The kinds of managed resources that the tables know."""
@@ -225,7 +234,7 @@ class Project:
     def _platform_files(self) -> list[Path]:
         if not self.components.is_dir():
             return []
-        found = (p for p in sorted(self.components.rglob("*")) if p.suffix in {".yaml", ".yml"})
+        found = yaml_files(self.components, root=self.root)
         return [p for p in found if p not in {self.components / name for name in TABLES}]
 
 

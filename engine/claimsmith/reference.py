@@ -41,6 +41,8 @@ class Target:
     """What made it: a choice among siblings must not depend on the claim, whose component is generated once for all."""
     class_name: str = ""
     """The name of its own class, where it has one."""
+    namespace: str = ""
+    """Its namespace, empty at cluster scope."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,8 +242,11 @@ def _selection(path: fieldpath.Path, name: str, value: dict[str, Any], owner: Gr
     if unknown:
         fix = f"use {', '.join(SAME_PARENT)}, matchLabels or matchClassRef"
         raise ReferenceError_(Problem(f"a selector knows no {sorted(unknown)[0]!r}", path=text, fix=fix))
-    labels = value.get("matchLabels") or {}
-    class_name = str((value.get("matchClassRef") or {}).get("name", ""))
+    labels, class_ref = (value.get(key) or {} for key in ("matchLabels", "matchClassRef"))
+    if not isinstance(labels, dict) or not isinstance(class_ref, dict):
+        fix = "write matchLabels: {key: value}, matchClassRef: {name: …}"
+        raise ReferenceError_(Problem("what a selector matches must be an object", path=text, fix=fix))
+    class_name = str(class_ref.get("name", ""))
     return Selection(path, name, known[name], any(value.get(w) is True for w in SAME_PARENT), labels, class_name)
 
 

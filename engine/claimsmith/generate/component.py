@@ -69,7 +69,7 @@ class _Child:
     @property
     def spread(self) -> bool:
         """Whether its fields are written down first: statements change them, or a name is none of Python's."""
-        return bool(self.statements) or any(not f.isidentifier() or keyword.iskeyword(f) for f in self.fields)
+        return bool(self.statements) or not all(_is_plain_name(f) for f in self.fields)
 
     @property
     def method(self) -> str:
@@ -452,6 +452,14 @@ def _variable(wanted: str, taken: set[str], *endings: str) -> str:
         name, number = f"{wanted}_{number}", number + 1
     taken.update(f"{name}{ending}" for ending in endings or ("",))
     return name
+
+
+def _is_plain_name(text: str) -> bool:
+    """Whether the text is a name of Python's, and stays itself.
+
+    Other letters may be read as their likes, and in a class two underscores in front make another name of it.
+    """
+    return text.isascii() and text.isidentifier() and not keyword.iskeyword(text) and not text.startswith("__")
 
 
 def _one_line(text: str) -> str:
