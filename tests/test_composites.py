@@ -450,7 +450,12 @@ PUBLISHING = {
             id="no-details",
         ),
         pytest.param(
-            [modern(), composition("c", PUBLISHING)],
+            [
+                modern(),
+                composition(
+                    "c", {**PUBLISHING, "base": {**BASE, "spec": {"writeConnectionSecretToRef": {"name": "x"}}}}
+                ),
+            ],
             request("XThing", "shop"),
             [("shop", "mine-connection")],
             id="a-composite-without-a-secret-of-its-own",

@@ -129,7 +129,7 @@ def awaited(klass: Class) -> dict[str, tuple[str, ...]]:
             read
             for patch in operation.outward
             for read in patch.reads
-            if patch.target is Side.environment or any(_meet(_parsed(patch.to), path) for path in wanted)
+            if patch.target is Side.environment or any(fieldpath.overlap(_parsed(patch.to), path) for path in wanted)
         ]
         used += [d.field_path for d in template.details or () if d.field_path]
         found[template.name] = tuple(dict.fromkeys(u for u in used if _parsed(u)[:1] == (STATUS,)))
@@ -186,7 +186,7 @@ def _status_needs(operation: Operation, others: Sequence[Operation]) -> Iterator
             for writer, written in other.writes():
                 if other is operation and not patch.required:
                     continue  # told by `_lost`: there is nothing to read yet
-                if _meet(read, written):
+                if fieldpath.overlap(read, written):
                     how = f"{type_of(patch)} {fieldpath.to_text(read)}, which {type_of(writer)} of {other.name} writes"
                     yield other.name, how
 
@@ -195,7 +195,7 @@ def _environment_needs(before: Operation, after: Operation) -> Iterator[str]:
     """Why the second must stay behind the first: one writes of the environment what the other reads or writes."""
     for one, writes in before.of_environment():
         for other, rewrites in after.of_environment():
-            if (writes or rewrites) and _meet(one, other):
+            if (writes or rewrites) and fieldpath.overlap(one, other):
                 yield f"the environment's {fieldpath.to_text(other or one) or 'start'}"
 
 
@@ -204,18 +204,13 @@ def _lost(klass: Class) -> Iterator[Problem]:
     for operation in _listed(klass):
         told = [path for _, path in operation.writes()]
         for patch, path in operation.reads():
-            if not patch.required and any(_meet(path, own) for own in told):
+            if not patch.required and any(fieldpath.overlap(path, own) for own in told):
                 what = f"{operation.name} reads {fieldpath.to_text(path)}, which it tells itself: nothing at first"
                 yield Problem(what, klass.document.source_of(patch.at), patch.at, "leave one of the two patches out")
         for patch in operation._patches:
             if patch.target is Side.claim and _parsed(patch.to)[:1] != (STATUS,):
                 what = f"{type_of(patch)} writes {patch.to} of the composite, of which only the status is kept"
                 yield Problem(what, klass.document.source_of(patch.at), patch.at, f"write to {STATUS}. instead")
-
-
-def _meet(one: fieldpath.Path, other: fieldpath.Path) -> bool:
-    """Whether one path is at, above or below another."""
-    return all(a == b or fieldpath.WILDCARD in (a, b) for a, b in zip(one, other, strict=False))
 
 
 def _parsed(path: str) -> fieldpath.Path:
@@ -234,7 +229,7 @@ def static_labels(template: Template) -> dict[str, str]:
 
 def is_patched(template: Template, path: fieldpath.Path) -> bool:
     """Whether a patch writes a field, something in it, or something that it is in."""
-    return any(_meet(path, _parsed(p.to)) for p in template.patches if p.target is Side.resource)
+    return any(fieldpath.overlap(path, _parsed(p.to)) for p in template.patches if p.target is Side.resource)
 
 
 def waits(path: str) -> str:

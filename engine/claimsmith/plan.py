@@ -277,7 +277,7 @@ def finished(draft: Draft, targets: Mapping[GroupKind, Sequence[Target]], table:
             secret = wish["namespace"], wish["name"]
         if klass.secret and places:
             name, namespace = composed_secret(claim_data(draft.binding), klass.secret)
-            secret = namespace, name
+            secret = namespace or draft.identity.namespace, name
         secrets = connections_of(draft.identity, secret, places, only=klass.connection_keys)
     return PlannedClaim(
         draft.binding,

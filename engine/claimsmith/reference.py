@@ -243,10 +243,11 @@ def _selection(path: fieldpath.Path, name: str, value: dict[str, Any], owner: Gr
         fix = f"use {', '.join(SAME_PARENT)}, matchLabels or matchClassRef"
         raise ReferenceError_(Problem(f"a selector knows no {sorted(unknown)[0]!r}", path=text, fix=fix))
     labels, class_ref = (value.get(key) or {} for key in ("matchLabels", "matchClassRef"))
-    if not isinstance(labels, dict) or not isinstance(class_ref, dict):
+    # A value that is known only later may turn out to be an object.
+    if any(isinstance(part, str | int | float | list) for part in (labels, class_ref)):
         fix = "write matchLabels: {key: value}, matchClassRef: {name: …}"
         raise ReferenceError_(Problem("what a selector matches must be an object", path=text, fix=fix))
-    class_name = str(class_ref.get("name", ""))
+    class_name = str(class_ref.get("name", "")) if isinstance(class_ref, dict) else ""
     return Selection(path, name, known[name], any(value.get(w) is True for w in SAME_PARENT), labels, class_name)
 
 

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from claimsmith import fieldpath
-from claimsmith.compose.identity import CONTROLLER_OWNED, EXTERNAL_NAME, PROTECT, TIMEOUT, Identity
+from claimsmith.compose.identity import CONTROLLER_OWNED, EXTERNAL_NAME, OWNER, PROTECT, TIMEOUT, Identity
 from claimsmith.errors import ComposeError, FieldPathError, Problem, at
 from claimsmith.values import copied
 
 DEFAULT_TIMEOUT = "30m"
 _RECLAIM = {"Delete": False, "Retain": True, "Release": True}
 _DURATION = re.compile(r"([1-9][0-9]*(s|m|h))+")
+
+
+WAIT_FOR = "pulumi.com/waitFor"
+FIELD_MANAGER = "pulumi.com/patchFieldManager"
+"""Two of the annotations by which the engine's Kubernetes provider is told things."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +32,23 @@ class Options:
     ignore_changes: tuple[str, ...] = ()
     timeout: str = DEFAULT_TIMEOUT
     protect: bool = False
+
+
+def field_manager(project: str, stack: str) -> str:
+    """Who writes our fields in the cluster: always the same, so that a retained object can be taken up again."""
+    return f"claimsmith-{project}-{stack}"
+
+
+def engine_annotations(options: Options, identity: Identity) -> dict[str, str]:
+    """What a child says by annotation to the engine, and to everybody else who would write it."""
+    told = {OWNER: identity.owner, FIELD_MANAGER: field_manager(identity.project, identity.stack)}
+    return told | waiting(options)
+
+
+def waiting(options: Options) -> dict[str, str]:
+    """The annotation that tells the engine what to wait for; none where it waits for nothing."""
+    waits = list(options.wait_for)
+    return {WAIT_FOR: waits[0] if len(waits) == 1 else json.dumps(waits)} if waits else {}
 
 
 def options_of(

@@ -1,6 +1,5 @@
 """The base of all generated components: a claim's children, dressed and registered, and its connection Secrets."""
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Required, TypedDict
@@ -10,8 +9,16 @@ import pulumi
 from claimsmith import binding, connection, fieldpath, flow, reference
 from claimsmith.absent import ABSENT
 from claimsmith.compose import details
-from claimsmith.compose.identity import EXTERNAL_NAME, OWNER, PROTECT, Identity, dress
-from claimsmith.compose.options import Options, has, options_of, with_live_values
+from claimsmith.compose.identity import EXTERNAL_NAME, PROTECT, Identity, dress
+from claimsmith.compose.options import (
+    FIELD_MANAGER,
+    Options,
+    engine_annotations,
+    field_manager,
+    has,
+    options_of,
+    with_live_values,
+)
 from claimsmith.connection import Connection, SecretPlace
 from claimsmith.edge import secrets
 from claimsmith.edge.deployment import Deployment
@@ -26,9 +33,6 @@ from claimsmith.plan import connections_of, secret_document
 from claimsmith.records import records_of
 from claimsmith.reference import Selection, Target
 from claimsmith.urns import component_type
-
-WAIT_FOR = "pulumi.com/waitFor"
-FIELD_MANAGER = "pulumi.com/patchFieldManager"
 
 ClassReference = tuple[str, str, str]
 
@@ -246,7 +250,7 @@ class Composite(pulumi.ComponentResource):
             self._args, ComposedSecret(place.get("name", ""), place.get("namespace", ""))
         )
         chosen = {"name": name, "namespace": namespace, **(pruned(dict(patched)) if patched else {})}
-        return str(chosen["namespace"]), str(chosen["name"])
+        return str(chosen["namespace"] or self.claim.namespace), str(chosen["name"])
 
     def _wish(self) -> tuple[str, str] | None:
         """Namespace and name of the Secret that the claim asks for, in its dialect's words."""
@@ -277,7 +281,7 @@ class Composite(pulumi.ComponentResource):
     def _secret(self, secret: Connection, word: str, sources: Sequence[tuple[SecretPlace, Any]]) -> Managed:
         self._deployment.connections[secret.namespace, secret.name] = self.details
         document = {**secret_document(self.claim, secret), "data": self.details}
-        document["metadata"]["annotations"][FIELD_MANAGER] = field_manager(self.claim)
+        document["metadata"]["annotations"][FIELD_MANAGER] = field_manager(self.claim.project, self.claim.stack)
         return Managed(
             f"{self._name}/{word}",
             document,
@@ -294,7 +298,7 @@ class Composite(pulumi.ComponentResource):
 
     def _record(self, references: list[dict[str, str]]) -> None:
         for word, document in records_of(self.claim, self._args, references, self._secrets):
-            document["metadata"]["annotations"][FIELD_MANAGER] = field_manager(self.claim)
+            document["metadata"]["annotations"][FIELD_MANAGER] = field_manager(self.claim.project, self.claim.stack)
             needs = self._deployment.needs(document)
             # A composite stays with what it is made of, or where its class says so.
             kept = word == "composite" and (self.CLASS.retain or any(c.kept for c in self._children()))
@@ -321,10 +325,7 @@ def from_value(text: str) -> Detail:
 def engine_document(document: Mapping[str, Any], options: Options, identity: Identity) -> dict[str, Any]:
     """The document with what the engine and its Kubernetes provider are told by annotation."""
     metadata = document["metadata"]
-    annotations = {**metadata.get("annotations", {}), OWNER: identity.owner, FIELD_MANAGER: field_manager(identity)}
-    if options.wait_for:
-        several = len(options.wait_for) > 1
-        annotations[WAIT_FOR] = json.dumps(options.wait_for) if several else options.wait_for[0]
+    annotations = {**metadata.get("annotations", {}), **engine_annotations(options, identity)}
     return {**document, "metadata": {**metadata, "annotations": annotations}}
 
 
@@ -338,11 +339,6 @@ def resource_options(options: Options, *, parent: pulumi.Resource, provider: Any
         ignore_changes=list(options.ignore_changes),
         custom_timeouts=pulumi.CustomTimeouts(create=options.timeout, update=options.timeout, delete=options.timeout),
     )
-
-
-def field_manager(identity: Identity) -> str:
-    """Who writes our fields in the cluster: always the same, so that a retained object can be taken up again."""
-    return f"claimsmith-{identity.project}-{identity.stack}"
 
 
 def _identity(claim: ClaimKind, klass: ClassRef, args: Any, deployment: Deployment) -> Identity:

@@ -9,6 +9,7 @@ import pulumi
 
 from claimsmith.cluster import Cluster
 from claimsmith.compose.identity import OWNER
+from claimsmith.compose.options import FIELD_MANAGER, field_manager, waiting
 from claimsmith.edge.elsewhere import Elsewhere, given_by
 from claimsmith.edge.managed import Managed
 from claimsmith.edge.members import Member
@@ -107,10 +108,9 @@ class Deployment:
         annotations = {
             **(metadata.get("annotations") or {}),
             OWNER: given_owner(self.project, self.stack),
-            "pulumi.com/patchFieldManager": f"claimsmith-{self.project}-{self.stack}",
+            FIELD_MANAGER: field_manager(self.project, self.stack),
         }
-        if resource.options.wait_for:
-            annotations["pulumi.com/waitFor"] = resource.options.wait_for[0]
+        annotations |= waiting(resource.options)
         hidden: dict[str, Any] = {}
         if document["kind"] == "Secret":
             hidden = {k: pulumi.Output.secret(document[k]) for k in ("data", "stringData") if k in document}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pulumi
 
-from claimsmith.edge.component import FIELD_MANAGER, field_manager
+from claimsmith.compose.options import FIELD_MANAGER, field_manager
 from claimsmith.edge.deployment import Deployment
 from claimsmith.edge.managed import Managed
 from claimsmith.records import released_record
@@ -19,7 +19,7 @@ class ReleasedComposite(pulumi.ComponentResource):
         identity = released.identity
         super().__init__(component_type(identity.key.group_kind), released.component_name, {})
         document = released_record(identity, released.resources)
-        document["metadata"]["annotations"][FIELD_MANAGER] = field_manager(identity)
+        document["metadata"]["annotations"][FIELD_MANAGER] = field_manager(identity.project, identity.stack)
         opts = pulumi.ResourceOptions(parent=self, provider=deployment.provider, retain_on_delete=True)
         Managed(f"{released.component_name}/composite", document, opts)
         self.register_outputs({})

@@ -14,8 +14,8 @@ import pulumi
 
 from claimsmith import kubeconfig, records
 from claimsmith.compose.identity import OWNER, SECRET_TYPE
-from claimsmith.compose.options import options_of
-from claimsmith.edge.component import FIELD_MANAGER, ClaimKind, Composite, engine_document, resource_options
+from claimsmith.compose.options import FIELD_MANAGER, field_manager, options_of
+from claimsmith.edge.component import ClaimKind, Composite, engine_document, resource_options
 from claimsmith.edge.deployment import Deployment
 from claimsmith.edge.managed import Managed
 from claimsmith.edge.secrets import secret_when_there
@@ -145,7 +145,7 @@ def record_target(deployment: Deployment, target: Published) -> None:
 def _write_record(
     deployment: Deployment, name: str, document: dict[str, Any], parent: Any = None, depends_on: Any = ()
 ) -> None:
-    document["metadata"]["annotations"][FIELD_MANAGER] = f"claimsmith-{deployment.project}-{deployment.stack}"
+    document["metadata"]["annotations"][FIELD_MANAGER] = field_manager(deployment.project, deployment.stack)
     needs = [*depends_on, *deployment.needs(document)]
     Managed(name, document, pulumi.ResourceOptions(parent=parent, provider=deployment.provider, depends_on=needs))
 
@@ -191,7 +191,7 @@ def copy_document(project: str, stack: str, cluster: TargetCluster, secret: Prop
     Its owner names the cluster: were one cluster published under two names, the copy of one would not be taken for
     the other's, and deleted with it.
     """
-    annotations = {OWNER: f"{project}/{stack}/{cluster.identity}", FIELD_MANAGER: f"claimsmith-{project}-{stack}"}
+    annotations = {OWNER: f"{project}/{stack}/{cluster.identity}", FIELD_MANAGER: field_manager(project, stack)}
     metadata = {"name": secret.name, "namespace": secret.namespace, "annotations": annotations}
     return {"apiVersion": "v1", "kind": "Secret", "metadata": metadata}
 

@@ -12,6 +12,7 @@ from typing import Any
 from claimsmith import fieldpath
 from claimsmith.absent import ABSENT
 from claimsmith.compose.identity import OWNER
+from claimsmith.compose.options import FIELD_MANAGER, WAIT_FOR, engine_annotations
 from claimsmith.drift import MASKED
 from claimsmith.errors import Source
 from claimsmith.expand import Child, claim_data
@@ -20,8 +21,11 @@ from claimsmith.explain.places import Place, document_of, said
 from claimsmith.plan import secret_document
 from claimsmith.records import records_of
 
-WAIT_FOR = "pulumi.com/waitFor"
-FIELD_MANAGER = "pulumi.com/patchFieldManager"
+_TOLD = {
+    OWNER: "written by claimsmith: whose it is, so that nobody else writes it",
+    FIELD_MANAGER: "written by claimsmith: who manages our fields, always the same",
+    WAIT_FOR: "what the engine waits for",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,14 +110,8 @@ def _records(here: Place) -> Iterator[Written]:
 
 def told_to_the_engine(child: Child, here: Place) -> Mapping[str, tuple[str, str]]:
     """The annotations that the engine and its provider read, each with its value and what it is for."""
-    identity, options = here.draft.identity, child.options
-    manager = f"claimsmith-{identity.project}-{identity.stack}"
-    waits = {WAIT_FOR: (options.wait_for[0], "what the engine waits for")} if len(options.wait_for) == 1 else {}
-    return {
-        OWNER: (identity.owner, "written by claimsmith: whose it is, so that nobody else writes it"),
-        FIELD_MANAGER: (manager, "written by claimsmith: who manages our fields, always the same"),
-        **waits,
-    }
+    told = engine_annotations(child.options, here.draft.identity)
+    return {key: (text, _TOLD[key]) for key, text in told.items()}
 
 
 def _reference(child: Child) -> dict[str, str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import product
@@ -11,7 +10,7 @@ from typing import Any
 
 from claimsmith import urns
 from claimsmith.compose.identity import OWNER
-from claimsmith.compose.options import Options, options_of
+from claimsmith.compose.options import Options, options_of, waiting
 from claimsmith.connection import Connection
 from claimsmith.documents import Document
 from claimsmith.expand import Child, Draft
@@ -20,7 +19,6 @@ from claimsmith.plan import Plan, PlannedClaim, hold, secret_document
 from claimsmith.workload_plan import PlannedWorkload
 
 PATCH = "Patch"
-WAIT_FOR = "pulumi.com/waitFor"
 CONNECTION = "connection"
 COMPOSITE_CONNECTION = "composite-connection"
 HOLD = "hold"
@@ -223,10 +221,7 @@ def _united(document: Mapping[str, Any]) -> Mapping[str, Any]:
 def _annotated(document: Mapping[str, Any], options: Options, owner: str = "") -> dict[str, Any]:
     """The document with what the engine is told by annotation, as far as that may change."""
     document = _united(document)
-    told = {OWNER: owner} if owner else {}
-    if options.wait_for:
-        several = len(options.wait_for) > 1
-        told[WAIT_FOR] = json.dumps(options.wait_for) if several else options.wait_for[0]
+    told = ({OWNER: owner} if owner else {}) | waiting(options)
     if not told:
         return dict(document)
     metadata = document["metadata"]
