@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -118,6 +119,10 @@ def registered(
     Deployment.begin(deployment)
     try:
         pulumi.runtime.test(build)()
+    except Exception:
+        # What is left of a failed run complains when it is collected, and that must not be in the middle of a parse.
+        gc.collect()
+        raise
     finally:
         Deployment.begin(None)
     return [r for r in recorder.resources if r.type.startswith("kubernetes:")]
