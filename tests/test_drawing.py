@@ -179,6 +179,11 @@ def test_links(href: str, want: str | None) -> None:
     assert (link.attrib["href"] if link is not None else None) == want
 
 
+@pytest.mark.parametrize(("href", "role"), [(None, "img"), ("#a", "group"), ("javascript:x", "img")])
+def test_links_are_read_out(href: str | None, role: str) -> None:
+    assert parsed(svg(Graph((Node("a", "Thing", href=href),)))).attrib["role"] == role
+
+
 @pytest.mark.parametrize(
     "word", ["<script>alert(1)</script>", "\"><b onclick='x'>", "]]>", "&amp;", "a\0b\x1b", "\ud800"]
 )

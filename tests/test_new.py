@@ -63,15 +63,15 @@ def text_of(kind: GroupKind, **more: object) -> str:
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=str)
-def test_a_claim_of_every_kind_is_bound_as_written(kind: GroupKind, project: Path) -> None:
+def test_a_claim_of_every_kind_finds_a_class_as_written(kind: GroupKind, project: Path) -> None:
     key = claim_key(SHOWCASE, address(SHOWCASE, kind))
     values = [w for n, v in GIVEN.get(kind.kind, {}).items() for w in ("--set", f"{n}={v}")]
     ran = run("new", "claim", str(key), "--stack", "showcase", *values)
     assert ran.exit_code == 0, ran.output
     assert ran.stdout == "stacks/showcase/claims/new.yaml\n"
     assert "claimsmith bind showcase" in ran.stderr
-    assert run("bind", "showcase").exit_code == 0
-    assert key in {r.claim for r in Project(project).records("showcase")}
+    catalog = Project(project).catalog("showcase")
+    assert isinstance(binding.choose(catalog.claims[key], catalog), binding.Choice)
 
 
 @pytest.mark.parametrize("case", [case for case in GOOD if case.catalog.claims], ids=lambda case: case.name)
@@ -84,6 +84,13 @@ def test_a_claim_of_every_kind_of_the_golden_platforms_can_be_read(case: Case) -
         claim = case.catalog.read_claim(document)
         assert claim.key == key
         assert isinstance(binding.choose(claim, case.catalog), binding.Choice)
+
+
+def test_a_new_claim_is_bound(project: Path) -> None:
+    assert run("new", "claim", "MySQLDatabaseRequirement/team/new", "--stack", "dev").exit_code == 0
+    assert run("bind", "dev").exit_code == 0
+    made = {r.claim.place: r.klass.name for r in Project(project).records("dev")}
+    assert made["team/new"] == "mysqldatabases.acme.example.org"
 
 
 def test_todays_claims_tell_their_fields() -> None:

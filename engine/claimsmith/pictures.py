@@ -14,6 +14,7 @@ from claimsmith import fieldpath, reference, urns
 from claimsmith.binding import Unbound
 from claimsmith.connection import Connection, SecretPlace
 from claimsmith.drawing import Edge, Graph, Node
+from claimsmith.drawing.graph import Kind
 from claimsmith.models.klass import Class, Side, Template
 from claimsmith.models.objects import ClassKey, GroupKind
 from claimsmith.offers import dialect_of
@@ -62,18 +63,12 @@ def of_class(klass: Class, table: Table) -> Graph:
         Node(claim, f"any {klass.serves.kind}", klass.serves.group, "claim"),
         Node(frame, klass.name, dialect_of(klass), "class", note=f"{where.file}:{where.line}"),
     ]
-    edges: list[Edge] = []
+    read = [(name, template, to) for template in klass.templates for name, to in _reads(template)]
+    nodes += [Node(f"{claim} {name}", name, kind="field", parent=claim) for name in dict.fromkeys(r[0] for r in read)]
+    edges = [Edge(f"{claim} {name}", f"{frame}/{template.name}", to, "gives") for name, template, to in read]
     for template in klass.templates:
-        for name, to in _reads(template):
-            field_id = f"{claim} {name}"
-            if field_id not in {n.id for n in nodes}:
-                nodes.append(Node(field_id, name, kind="field", parent=claim))
-            edges.append(Edge(field_id, f"{frame}/{template.name}", to, "gives"))
-    if not edges:
-        edges = [Edge(claim, frame, "is served by")]
-    for template in klass.templates:
-        kind = "claim" if template.composite else "resource"
-        nodes.append(Node(f"{frame}/{template.name}", template.kind, template.name, kind, parent=frame))  # type: ignore[arg-type]  # one of two
+        kind: Kind = "claim" if template.composite else "resource"
+        nodes.append(Node(f"{frame}/{template.name}", template.kind, template.name, kind, parent=frame))
         edges += _sibling_edges(klass, template, frame, table)
     keys = _keys(klass)
     if keys:
@@ -81,7 +76,8 @@ def of_class(klass: Class, table: Table) -> Graph:
         nodes.append(Node(secret, "Secret", f"{len(keys)} keys", "secret", parent=frame, note="\n".join(keys)))
         feeding = [t for t in klass.templates if t.details or (klass.contract and t.details is None)]
         edges += [Edge(f"{frame}/{t.name}", secret, kind="secret") for t in feeding]
-    return Graph(tuple(nodes), tuple(edges))
+    served = [] if read else [Edge(claim, frame, "is served by")]
+    return Graph(tuple(nodes), (*served, *edges))
 
 
 @dataclass(slots=True)

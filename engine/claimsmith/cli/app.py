@@ -25,11 +25,11 @@ app.add_typer(local.app, name="local")
 app.command()(questions.explain)
 app.command()(questions.classes)
 app.command()(questions.crds)
-app.command()(review.review)
+app.command()(converting.convert)
 app.command()(questions.graph)
 app.command()(starting.init)
 app.add_typer(starting.new, name="new")
-app.command()(converting.convert)
+app.command()(review.review)
 
 
 @app.callback(invoke_without_command=True)

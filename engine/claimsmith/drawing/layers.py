@@ -158,21 +158,23 @@ def _order(layers: list[list[Box]], links: Sequence[Pair]) -> None:
     for sweep in range(_SWEEPS):
         if not fewest:
             break
-        rows = range(1, len(layers)) if sweep % 2 == 0 else range(len(layers) - 2, -1, -1)
-        for row in rows:
-            beside = layers[row - 1 if sweep % 2 == 0 else row + 1]
-            at = {b.id: i for i, b in enumerate(beside)}
-            own = {b.id: i for i, b in enumerate(layers[row])}
-            scale = len(beside) / max(1, len(layers[row]))
-            layers[row].sort(
-                key=lambda b, at=at, own=own, scale=scale: _mean(  # type: ignore[misc]  # bound per row
-                    [at[n] for n in near.get(b.id, ()) if n in at], own[b.id] * scale
-                )
-            )
+        there = [*range(len(layers))] if sweep % 2 == 0 else [*range(len(layers))][::-1]
+        for beside, row in pairwise(there):
+            layers[row] = _ordered(layers[row], layers[beside], near)
         crossed = _crossings(layers, links)
         if crossed < fewest:
             best, fewest = [list(layer) for layer in layers], crossed
     layers[:] = best
+
+
+def _ordered(row: Sequence[Box], beside: Sequence[Box], near: Mapping[str, Sequence[str]]) -> list[Box]:
+    """A row by the mean place of its neighbours in the row beside it; a box without one stays about where it is."""
+    at = {b.id: i for i, b in enumerate(beside)}
+    scale = len(beside) / len(row)
+    places = {
+        b.id: _mean([at[n] for n in near.get(b.id, ()) if n in at], number * scale) for number, b in enumerate(row)
+    }
+    return sorted(row, key=lambda b: places[b.id])
 
 
 def _crossings(layers: Sequence[Sequence[Box]], links: Sequence[Pair]) -> int:

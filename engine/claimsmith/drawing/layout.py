@@ -113,14 +113,14 @@ class _Part:
         self.measure(None)
         self.width, self.height = self.placed[None].width, self.placed[None].height
 
-    def _lift(self) -> dict[str | None, dict[tuple[str, str], list[Edge]]]:
-        """By frame, which of the nodes right within it are joined, and by what."""
-        found: dict[str | None, dict[tuple[str, str], list[Edge]]] = {}
+    def _lift(self) -> dict[str | None, list[tuple[str, str]]]:
+        """By frame, which of the nodes right within it are joined."""
+        found: dict[str | None, list[tuple[str, str]]] = {}
         for edge in self.graph.edges:
             joint = _joint(self.graph, edge)
             if joint:
                 common, source, target = joint
-                found.setdefault(common, {}).setdefault((source, target), []).append(edge)
+                found.setdefault(common, []).append((source, target))
         return found
 
     def _cross(self) -> dict[str | None, tuple[list[str], list[str]]]:
@@ -136,7 +136,7 @@ class _Part:
     def measure(self, parent: str | None) -> None:
         """Place what is within a node."""
         boxes = [self.box(n) for n in self.graph.within(parent)]
-        pairs = self.lifted.get(parent, {})
+        pairs = self.lifted.get(parent, [])
         labels = self._label_rooms(parent)
         leaving, entering = self.crossing.get(parent, ([], []))
         self.placed[parent] = layers.place(boxes, pairs, labels=labels, leaving=leaving, entering=entering)

@@ -48,8 +48,10 @@ def style() -> str:
 
 def _document(picture: Layout, title: str, *, styled: bool) -> str:
     width, height = n(max(picture.width, 40)), n(max(picture.height, 40))
+    # What is read out as one image has no links in it.
+    role = "group" if any(text.safe_href(f.node.href) for f in picture.frames) else "img"
     head = (
-        f'<svg xmlns="http://www.w3.org/2000/svg" class="cs-graph {look.size(picture.width)}" role="img" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="cs-graph {look.size(picture.width)}" role="{role}" '
         f'width="{width}" height="{height}" viewBox="0 0 {width} {height}">'
     )
     rules = [f"<style>{look.css()}</style>"] if styled else []

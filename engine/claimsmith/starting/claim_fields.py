@@ -6,7 +6,7 @@ Takes a catalog and a kind, gives a `Form`; no file is read, nothing is asked.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from claimsmith import crd_set, crds, fieldpath, offers
@@ -108,7 +108,9 @@ def _of_todays(catalog: Catalog, kind: GroupKind, xrd: Xrd, claim: bool) -> Form
     said = composite.full_schema(xrd, version, claim=claim).get("properties", {}).get("spec") or {}
     added = set(said.get("properties") or {}) - set(own.get("properties") or {})
     fields = tuple(f for f in _fields(said) if f.name not in added | set(CHOOSING))
-    offered = tuple(offers.offers(catalog, xrd.kind))
+    chosen = {xrd.composition(enforced=False): "default", xrd.composition(enforced=True): "forced"}
+    known = offers.offers(catalog, xrd.kind)
+    offered = tuple(replace(o, default=chosen.get(o.klass.key) or o.default) for o in known)
     within = "crossplane" if xrd.modern and not claim else ""
     secret = not xrd.modern and (bool(xrd.connection_keys) or _gives_details(offered))
     return Form(kind, xrd.api_version, fields, offered, "composition", within, secret, any_class=True)
