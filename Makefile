@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: demo test check features generate toolchain browser down clean help
+.PHONY: demo test check soak features fuzz generate toolchain browser down clean help
 
 help: ## Show the targets
 	@grep -hE '^[a-z-]+:.*## ' Makefile | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -26,6 +26,18 @@ check: $(STAMP) ## The quick part of the tests: lint, types and what needs no en
 	$(BIN)/mypy
 	$(BIN)/claimsmith generate --check
 	$(BIN)/python -m pytest -n 2 -m "not e2e"
+
+soak: $(STAMP) toolchain ## Kill parts of many runs at random moments: SEED=… replays, MINUTES=90 bounds it
+	$(BIN)/python -m tests.soak
+
+SEED ?= 0
+INPUTS ?= 1000000
+fuzz: $(STAMP) $(VENV)/.fuzz ## Give a million random inputs to what reads input; SEED=… repeats a run
+	PYTHONPATH=engine:. $(BIN)/python -m fuzz --seed $(SEED) --inputs $(INPUTS)
+
+$(VENV)/.fuzz: $(STAMP) requirements-fuzz.txt
+	@$(BIN)/python -m pip install -q --require-hashes -r requirements-fuzz.txt
+	@touch $@
 
 generate: $(STAMP) ## Write the components anew from their classes
 	$(BIN)/claimsmith generate

@@ -14,7 +14,7 @@ CORE = [
     "errors", "fieldpath", "merge", "absent", "values", "regexp", "documents", "models", "catalog", "binding",
     "bindings_file", "compose", "reference", "connection", "plan", "render", "generate", "crds", "scope", "expand",
     "kubeconfig", "targets", "workload", "workload_plan", "records", "schema", "templating", "definitions", "crd_set",
-    "urns", "offers", "released", "explain", "flow", "drawing", "pictures", "review", "convert",
+    "urns", "offers", "released", "explain", "drift", "flow", "drawing", "pictures", "review", "convert", "cut",
 ]  # fmt: skip
 OUTSIDE = {
     "pulumi", "pulumi_kubernetes", "typer", "click", "rich", "os", "io", "pathlib", "shutil", "tempfile", "glob",
@@ -25,7 +25,7 @@ PURE = {"urllib.parse", "datetime"}
 """Parts of outside modules that only compute."""
 UPPER = {
     "edge", "cli", "toolchain", "local", "load", "project", "actions", "answers", "checks", "workspace", "cluster",
-    "offline", "conversion", "starting", "revision", "sides", "reviews", "previews",
+    "offline", "conversion", "starting", "revision", "sides", "reviews", "previews", "recovery", "sharding",
 }  # fmt: skip
 
 # Each core module may import those above it and itself.
@@ -42,7 +42,7 @@ ORDER = [
     {"workload"},
     {"workload_plan"},
     {"plan", "records"},
-    {"render", "explain", "pictures"},
+    {"render", "explain", "pictures", "drift", "cut"},
     {"review"},
 ]
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 from claimsmith import crd_set, drawing, explain, pictures
+from claimsmith import drift as drifting
 from claimsmith import offers as offered
 from claimsmith.drawing import Graph
-from claimsmith.errors import CatalogError, LoadError, Problem, nearest
+from claimsmith.drift import Drift
+from claimsmith.errors import CatalogError, EngineError, LoadError, Problem, Source, nearest
 from claimsmith.explain import Facts, Story, Trace
 from claimsmith.explain.facts import Known, named
 from claimsmith.explain.parts import ChildStory
@@ -43,6 +46,7 @@ def facts(project: Project, stack: str) -> Facts:
         table=project.table(),
         scopes=project.scopes(catalog),
         given=project.given(catalog),
+        keeps_records=project.setting(stack, "records") == "true",
     )
 
 
@@ -59,11 +63,43 @@ def trace(project: Project, stack: str, claim: str | None, *, child: str | None,
     return explain.trace(known, _one(known, claim), child=child, path=field)
 
 
+def traces(project: Project, stack: str, claim: str | None, *, child: str | None, field: str) -> list[Trace]:
+    """How a field came about: of one child, or of each that has it."""
+    known = facts(project, stack)
+    one = _one(known, claim)
+    if child:
+        return [explain.trace(known, one, child=child, path=field)]
+    return explain.traces(known, one, path=field)
+
+
 def part(project: Project, stack: str, claim: str | None, child: str) -> ChildStory | Story:
     """The story of one of a claim's children."""
     known = facts(project, stack)
     story = explain.tell(known, _one(known, claim))
     return named_child(story.claim, dict(story.parts()), child)
+
+
+def drift(project: Project, stack: str) -> Drift:
+    """What a refresh of a stack would find, claim by claim, with what says how it should be."""
+    from claimsmith import workspace
+
+    project.check_stack(stack)
+    found = drifting.drift_of(stack, workspace.refresh_preview(project, stack))
+    if not found.claims:
+        return found
+    try:
+        known = facts(project, stack)
+    except EngineError:
+        # Files that cannot be read tell nothing of what is deployed.
+        return found
+
+    def place_of(claim: str, child: str, path: str) -> Source | None:
+        with suppress(EngineError):
+            told = explain.trace(known, known.find(claim)[0], child=child, path=path)
+            return next((s.where for s in reversed(told.steps) if s.where), None)
+        return None
+
+    return drifting.with_places(found, place_of)
 
 
 def classes(project: Project, kind: str | None = None) -> list[Offers]:

@@ -38,6 +38,8 @@ class Facts:
     claims: dict[ClaimKey, Known] = field(default_factory=dict)
     unbound: dict[ClaimKey, Unbound] = field(default_factory=dict)
     targets: dict[GroupKind, list[Target]] = field(default_factory=dict)
+    keeps_records: bool = False
+    """Whether the stack writes claims and composites as objects."""
 
     def find(self, text: str) -> list[Known]:
         """The claims that `Kind.group/namespace/name`, or a part of it that only one claim ends in, names."""
@@ -68,10 +70,11 @@ def gather(
     table: Table,
     scopes: Scopes,
     given: Sequence[GivenResource] = (),
+    keeps_records: bool = False,
 ) -> Facts:
     """All that can be told of a stack's claims."""
     recorded = {r.claim: r for r in records}
-    facts = Facts(catalog, recorded, table, project, stack)
+    facts = Facts(catalog, recorded, table, project, stack, keeps_records=keeps_records)
     facts.claims = {key: Known(claim) for key, claim in catalog.claims.items()}
     try:
         _expand(facts, catalog, scopes)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from claimsmith import fieldpath
 from claimsmith.absent import ABSENT
 from claimsmith.errors import EngineError, Source
-from claimsmith.explain.parts import PatchStory
-from claimsmith.explain.provenance import Step, trace
+from claimsmith.explain.parts import PatchStory, Step
+from claimsmith.explain.provenance import trace
 from claimsmith.explain.words import shown
 from claimsmith.models.objects import ClaimKey
 from claimsmith.review.changes import Cause

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from claimsmith.explain.story import plain
+from claimsmith.explain.plain import plain
 from claimsmith.review import markdown, page, text
 from claimsmith.review.changes import Review
 
