@@ -12,9 +12,10 @@ from claimsmith.plan import PlannedClaim
 from claimsmith.review.access import widened
 from claimsmith.review.causes import place_of
 from claimsmith.review.changes import Level, Op, Warned
-from claimsmith.review.compare import Comparison, key_names
+from claimsmith.review.compare import Comparison
 from claimsmith.review.fields import touching
 from claimsmith.review.made import Made
+from claimsmith.review.telling import key_names
 
 Rule = Callable[[Comparison], Iterator[Warned]]
 
