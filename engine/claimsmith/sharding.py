@@ -67,13 +67,15 @@ def look(project: Project, stack: str, key: Key) -> Sharding:
     files: dict[str, str] = {}
     left = _remaining(project, found, files)
     notes: list[str] = []
+    records, environments = project.records(stack), _environments(project, stack)
     for part in found.parts:
-        _bindings(project, stack, part, files)
+        _bindings(project, stack, records, part, files)
         _settings(project, stack, part, files, notes)
         _shared(plan, part, files)
-        _environments(project, stack, part, files)
+        if environments:
+            files[f"stacks/{part.stack}/resources/environments.yaml"] = environments
     gone = frozenset().union(*(p.keys for p in found.parts))
-    kept = [r for r in project.records(stack) if r.claim not in gone]
+    kept = [r for r in records if r.claim not in gone]
     left[f"stacks/{stack}/bindings.yaml"] = bindings_file.write(kept, stack=stack)
     return Sharding(found, files, left, _moves(project, plan, found), tuple(notes))
 
@@ -165,14 +167,14 @@ def _says_something(text: str) -> bool:
     return any(line.strip() and not line.lstrip().startswith("#") for line in text.splitlines())
 
 
-def _bindings(project: Project, stack: str, part: Part, files: dict[str, str]) -> None:
+def _bindings(project: Project, stack: str, records: Sequence[Record], part: Part, files: dict[str, str]) -> None:
     """The part's bindings: each keeps its uid, and the stack whose name its objects carry."""
     keys = part.keys
-    moved = [replace(r, stack=r.stack or stack) for r in project.records(stack) if r.claim in keys]
+    moved = [replace(r, stack=r.stack or stack) for r in records if r.claim in keys]
     there = [r for r in project.records(part.stack) if r.claim not in keys]
     _refuse_unrecorded(part, moved)
-    records = sorted([*there, *moved], key=lambda r: r.claim)
-    files[f"stacks/{part.stack}/bindings.yaml"] = bindings_file.write(records, stack=part.stack)
+    all_of_it = sorted([*there, *moved], key=lambda r: r.claim)
+    files[f"stacks/{part.stack}/bindings.yaml"] = bindings_file.write(all_of_it, stack=part.stack)
 
 
 def _refuse_unrecorded(part: Part, moved: Sequence[Record]) -> None:
@@ -209,12 +211,11 @@ def _shared(plan: Plan, part: Part, files: dict[str, str]) -> None:
         files[path] = head + yaml.safe_dump_all(documents, sort_keys=False)
 
 
-def _environments(project: Project, stack: str, part: Part, files: dict[str, str]) -> None:
+def _environments(project: Project, stack: str) -> str:
     """The data of the environment that the stack's own files bring: it is read, not deployed, so each part has it."""
     brought = project.catalog(stack).today.environments.values()
     own = [d.data for d in brought if d.file.startswith(f"stacks/{stack}/")]
-    if own:
-        files[f"stacks/{part.stack}/resources/environments.yaml"] = yaml.safe_dump_all(own, sort_keys=False)
+    return yaml.safe_dump_all(own, sort_keys=False) if own else ""
 
 
 def _moves(project: Project, plan: Plan, found: Cut) -> dict[str, tuple[str, ...]]:
