@@ -24,6 +24,8 @@ from claimsmith.models.objects import ClaimKey, ClassKey
 
 IS_DEFAULT = "resourceclass.crossplane.io/is-default-class"
 WEIGHT = "resourceclass.crossplane.io/weight"
+UNRECORDED = "unrecorded-binding"
+"""The check that finds choices which bindings.yaml does not hold yet."""
 PUBLISHING = frozenset({Parent.requirement, Parent.xr_claim})
 """The classes that make the one composite which is asked for."""
 _NAMESPACE = uuid.UUID("6f1f5b0e-3f3c-5b0a-9a57-4e6f0c1d2a90")
@@ -198,6 +200,7 @@ def unrecorded(bindings: Iterable[Binding], stack: str) -> list[Problem]:
             b.claim.document.source_of("kind"),
             "",
             f"run: claimsmith bind {stack}",
+            rule=UNRECORDED,
         )
         for b in bindings
         if not b.recorded
@@ -215,7 +218,7 @@ def unrecorded_picks(binding: Binding, picks: Mapping[str, str], stack: str) -> 
         if old:
             what = f"{binding.claim.key}, {place}: {old} was picked, which no longer fits; now it is {address}"
         fix = f"run: claimsmith bind {stack}"
-        problems.append(Problem(what, binding.claim.document.source_of("kind"), "", fix))
+        problems.append(Problem(what, binding.claim.document.source_of("kind"), "", fix, rule=UNRECORDED))
     return problems
 
 

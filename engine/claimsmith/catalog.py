@@ -27,6 +27,7 @@ from claimsmith.models.workload import APPLICATION
 from claimsmith.models.workload_index import Workloads, take
 from claimsmith.models.xrd import KIND as XRD
 from claimsmith.models.xrd import SECRET_NAMESPACE, Xrd
+from claimsmith.values import object_at
 
 CRD = GroupKind("apiextensions.k8s.io", "CustomResourceDefinition")
 AGGREGATE = GroupKind("aggregation.crossplane.io", "AggregateResourceClass")
@@ -239,7 +240,7 @@ def _classes(
             several, said = aggregate_class.read(document, members, bindable)
             classes += several
             warnings += said
-    publications = {str((d.data.get("metadata") or {}).get("name")): d for d in found["publication"]}
+    publications = {str(object_at(d.data, "metadata").get("name")): d for d in found["publication"]}
     for defined in definitions.values():
         name = f"{defined.plural}.{defined.group_kind.group}"
         if defined.requirement and name in publications:

@@ -25,7 +25,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -48,6 +48,8 @@ class Problem:
     where: Source | None = None
     path: str = ""
     fix: str = ""
+    rule: str = field(default="", compare=False)
+    """The check that found it, by the name under which docs/checks.md tells of it."""
 
     def __str__(self) -> str:
         head = f"{self.where}: {self.what}" if self.where else self.what
@@ -61,7 +63,8 @@ class Problem:
     def to_dict(self) -> dict[str, object]:
         """The problem for a machine to read."""
         place = {"file": self.where.file, "line": self.where.line, "column": self.where.column} if self.where else None
-        return {"what": self.what, "where": place, "path": self.path, "fix": self.fix}
+        rule = {"rule": self.rule} if self.rule else {}
+        return {"what": self.what, "where": place, "path": self.path, "fix": self.fix, **rule}
 
 
 class EngineError(Exception):
@@ -177,10 +180,16 @@ def at(where: Source | None, path: str = "", *, prefix: str = "") -> Iterator[No
         ) from error
 
 
+_LONGEST_WORD = 300
+"""Longer ones are no slips of the pen, and comparing them takes time."""
+
+
 def nearest(word: str, candidates: Iterable[str]) -> str | None:
     """The candidate that a misspelt word most likely meant, if any is close."""
     import difflib
 
-    by_folded = {c.casefold(): c for c in candidates}
+    if len(word) > _LONGEST_WORD:
+        return None
+    by_folded = {c.casefold(): c for c in candidates if len(c) <= _LONGEST_WORD}
     close = difflib.get_close_matches(word.casefold(), list(by_folded), n=1, cutoff=0.6)
     return by_folded[close[0]] if close else None

@@ -16,7 +16,7 @@ from claimsmith.catalog import Catalog
 from claimsmith.compose import environments, patches
 from claimsmith.compose.identity import EXTERNAL_NAME, PROTECT, Identity, dress
 from claimsmith.compose.options import Options, has, options_of
-from claimsmith.documents import Document
+from claimsmith.documents import MAX_NODES, Document
 from claimsmith.errors import BindingError, Collector, ComposeError, EngineError, Problem, Source, at
 from claimsmith.models.claim import Claim
 from claimsmith.models.klass import Opaque, Parent, Patch, Side, Template
@@ -24,8 +24,8 @@ from claimsmith.models.metadata import is_name
 from claimsmith.models.objects import ClaimKey
 from claimsmith.models.template import cleaned
 from claimsmith.models.workload import APPLICATION, Application, read_application
-from claimsmith.scope import Scopes
-from claimsmith.values import Ref, copied, is_later, known, walk
+from claimsmith.scope import Scopes, refuse_elsewhere
+from claimsmith.values import Mix, Ref, copied, is_later, known, walk
 
 PROTECT_VALUE = "true"
 SECRET_REF = "writeConnectionSecretToRef"
@@ -156,7 +156,7 @@ def claim_data(binding: Binding) -> dict[str, Any]:
     spec = data.get("spec") or {}
     if binding.klass.parent is Parent.xr and binding.klass.secret_namespace:
         # As its control plane fills it in, where nobody else did.
-        wish = {"namespace": binding.klass.secret_namespace, "name": binding.uid, **(spec.get(SECRET_REF) or {})}
+        wish = {"namespace": binding.klass.secret_namespace, "name": key.name, **(spec.get(SECRET_REF) or {})}
         spec = {**spec, SECRET_REF: wish}
     return {**data, "metadata": metadata, "spec": spec}
 
@@ -225,6 +225,8 @@ class _Expander:
         with at(_place(template, binding), prefix=f"{binding.claim.key}, child {template.name!r}: "):
             refuse_name(dressed)
             self._check_scope(template, binding)
+            if identity.namespaced:
+                refuse_elsewhere(dressed, identity.namespace)
             managed = template.managed and not template.composite
             wait_for = flow.wait_for(managed=managed, ready=flow.ready(template), awaits=waits)
             options = options_of(dressed, managed=managed, identity=identity, wait_for=wait_for)
@@ -358,11 +360,22 @@ def _applied(patch: Patch, sides: Sides, template: Template | None, binding: Bin
         raise ComposeError(*(_blamed(p, patch, template, binding) for p in error.problems)) from error
 
 
+def _all_leaves(document: dict[str, Any]) -> Iterator[tuple[fieldpath.Path, Any]]:
+    """Every leaf of a document, and of what its later values are known to be."""
+    for path, leaf in walk(document):
+        yield path, leaf
+        if isinstance(leaf, Ref | Mix) and leaf.known is not None:
+            yield from walk(leaf.known, path)
+
+
 def _refuse_huge(
     document: dict[str, Any], outcomes: Sequence[patches.Outcome], template: Template, binding: Binding
 ) -> None:
-    """Refuse whole numbers that no cluster can hold; the engine would round them."""
-    for path, leaf in walk(document):
+    """Refuse what no cluster can hold: whole numbers that the engine would round, and what patches made too large."""
+    for number, (path, leaf) in enumerate(_all_leaves(document)):
+        if number > MAX_NODES or len(path) > fieldpath.MAX_STEPS:
+            what = f"{binding.claim.key}, child {template.name!r}: the patches make it too large or too deep"
+            raise ComposeError(Problem(what, _place(template, binding), template.at, "copy less with patches"))
         if not isinstance(leaf, int) or leaf in _INT64:
             continue
         written = (o.patch for o in outcomes if o.applied and path[: len(to := fieldpath.parse(o.patch.to))] == to)

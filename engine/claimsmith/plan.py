@@ -12,11 +12,12 @@ from typing import Any
 
 from claimsmith import connection, fieldpath, flow, reference
 from claimsmith.binding import Binding, Unbound, unrecorded_picks
+from claimsmith.catalog import AGGREGATE_RESOURCE, COMPOSITE_RESOURCE
 from claimsmith.compose.details import secret_place as composed_secret
 from claimsmith.compose.identity import COMPOSITE_LABEL, OWNER, SECRET_TYPE, Identity
 from claimsmith.compose.options import Options, options_of
 from claimsmith.connection import Connection, SecretPlace
-from claimsmith.errors import Collector, ComposeError, EngineError, Problem, at
+from claimsmith.errors import Collector, ComposeError, ConnectionError_, EngineError, Problem, at
 from claimsmith.expand import SECRET_REF, Child, Draft, Expansion, claim_data
 from claimsmith.models.klass import Parent, Template
 from claimsmith.models.objects import ClassKey, GroupKind, ObjectKey
@@ -191,6 +192,10 @@ def connections_of(
     An aggregate's own Secret is named after the aggregate; the claim's is a copy of it.
     """
     own = []
+    if secret and identity.namespaced and secret[0] != identity.namespace:
+        what = f"its connection Secret would be in {secret[0]!r}, and it is in {identity.namespace!r} itself"
+        path = "spec.writeConnectionSecretToRef.namespace"
+        raise ConnectionError_(Problem(what, path=path, fix="let the composition name no other namespace"))
     if identity.secret_namespace and identity.parent not in (Parent.requirement, Parent.xr):
         own.append(Connection(identity.secret_namespace, identity.composite_name, tuple(places), tuple(only)))
     return [*own, *([Connection(*secret, tuple(places), tuple(only))] if secret else [])]
@@ -222,7 +227,10 @@ def target_of(child: Child, identity: Identity) -> Target:
     labels = child.document["metadata"].get("labels") or {}
     template = child.template
     class_name = str((template.class_ref or {}).get("name", ""))
-    return Target(child.address, template.group_kind, labels, str(identity.key), child.name, template.name, class_name)
+    parent, name = str(identity.key), child.name
+    return Target(
+        child.address, template.group_kind, labels, parent, name, template.name, class_name, namespace=child.namespace
+    )
 
 
 def given_resource(key: ObjectKey, data: Mapping[str, Any], *, namespaced: bool | None, managed: bool) -> GivenResource:
@@ -245,7 +253,8 @@ def given_resource(key: ObjectKey, data: Mapping[str, Any], *, namespaced: bool 
 def target_of_given(resource: GivenResource) -> Target:
     """A given resource as something that a selector may pick."""
     labels = resource.document["metadata"].get("labels") or {}
-    return Target(resource.address, resource.key.group_kind, labels, "", resource.key.name)
+    key = resource.key
+    return Target(resource.address, key.group_kind, labels, "", key.name, namespace=key.namespace)
 
 
 def finished(draft: Draft, targets: Mapping[GroupKind, Sequence[Target]], table: Table) -> PlannedClaim:
@@ -314,11 +323,20 @@ def _referenced(child: Child, draft: Draft, targets: Mapping[GroupKind, Sequence
     todays = draft.identity.parent is Parent.xr
     siblings = _siblings(draft) if todays else []
 
+    def candidates_for(selection: Selection) -> Sequence[Target]:
+        if todays and selection.same_parent:
+            return siblings
+        found = [t for kind in selection.targets for t in targets.get(kind, ())]
+        # An application refers to nothing outside its namespace.
+        return [t for t in found if t.namespace == own.namespace] if draft.identity.namespaced else found
+
     def fits(selection: Selection) -> bool:
-        return bool(reference.fitting(selection, own=own, candidates=siblings))
+        if selection.same_parent and flow.is_patched(child.template, selection.path):
+            return False  # which sibling is meant is told once, for all composites
+        return bool(reference.fitting(selection, own=own, candidates=candidates_for(selection)))
 
     def ref_of(selection: Selection) -> dict[str, Ref]:
-        candidates = siblings or [t for kind in selection.targets for t in targets.get(kind, ())]
+        candidates = candidates_for(selection)
         recorded = recorded_pick(draft.binding, child.template, selection)
         picked = reference.pick(selection, own=own, candidates=candidates, recorded=recorded)
         if not selection.same_parent:
@@ -386,7 +404,14 @@ def _refuse_doubles(claims: Sequence[PlannedClaim], given: Sequence[GivenResourc
     Nor may two claims hold one resource.
     """
     seen = {(str(r.key.group_kind), r.key.namespace, r.key.name): f"the given {r.key}" for r in given}
-    held: dict[str, str] = {}
+    # What a claim made is held by it: no other claim, of whatever namespace, reads its Secret by naming it.
+    held = {str(ClassKey(c.template.group_kind, c.name)): p.address for p in claims for c in p.children}
+    composites = {Parent.composite: COMPOSITE_RESOURCE, Parent.aggregate: AGGREGATE_RESOURCE}
+    held |= {
+        str(ClassKey(composites[p.identity.parent], p.identity.composite_name)): p.address
+        for p in claims
+        if p.identity.parent in composites and not p.binding.klass.static
+    }
     for planned in claims:
         if planned.binding.klass.static:
             other = held.setdefault(str(planned.binding.klass.key), planned.address)

@@ -47,6 +47,34 @@ def environment(project: Project, base: Mapping[str, str] | None = None) -> dict
     return {**base, **settings(project, base)}
 
 
+def refresh_preview(project: Project, stack: str) -> dict[str, Any]:
+    """What a refresh of the stack would find, as the engine tells it. Nothing is changed."""
+    toolchain.require("pulumi")
+    command = ["pulumi", "refresh", "--preview-only", "--json", "--stack", stack, "--non-interactive"]
+    done = subprocess.run(command, cwd=project.root, env=environment(project), capture_output=True, text=True)
+    if done.returncode:
+        raise DeployError(
+            Problem(
+                f"the engine cannot tell what a refresh of {stack!r} would find: {_reason(done)}",
+                fix=f"see what it says: pulumi refresh --preview-only --stack {stack}",
+            )
+        )
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+def _reason(done: subprocess.CompletedProcess[str]) -> str:
+    """Why a command of the engine failed: what it says on standard error, else its diagnostics."""
+    if done.stderr.strip():
+        return done.stderr.strip().removeprefix("error: ")
+    try:
+        diagnostics = json.loads(done.stdout).get("diagnostics") or ()
+    except ValueError:
+        return done.stdout.strip()[-1000:] or f"exit code {done.returncode}"
+    told = [str(d.get("message", "")).strip() for d in diagnostics if d.get("severity") == "error"]
+    return "; ".join(dict.fromkeys(told)) or f"exit code {done.returncode}"
+
+
 def pulumi(project: Project, *arguments: str, given: str | None = None) -> subprocess.CompletedProcess[str]:
     """Run `pulumi` in the project, asking nothing; `given` goes to its standard input."""
     toolchain.require("pulumi")

@@ -143,7 +143,7 @@ def label_value(text: str) -> str:
 
 def joined(*parts: str) -> str:
     """The parts of an external name as one."""
-    return "".join(parts)
+    return "".join(map(str, parts))
 
 
 def dress(

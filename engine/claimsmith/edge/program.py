@@ -127,7 +127,7 @@ def load_component(project: Project, klass: Class) -> type[Composite]:
     if problems:
         raise GenerateError(*problems)
     path = project.component_path(klass)
-    name = f"claimsmith_components.{path.parent.name.replace('-', '_')}"
+    name = f"claimsmith_components.{path.parent.relative_to(project.root).as_posix()}"
     if name not in sys.modules:
         spec = importlib.util.spec_from_file_location(name, path)
         assert spec, "a .py file can be imported"
