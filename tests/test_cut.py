@@ -97,6 +97,22 @@ def test_what_is_given_stays_and_is_referred_to(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("undeployed")
+def test_the_data_of_the_environment_goes_along(tmp_path: Path) -> None:
+    made = project(tmp_path, NETS)
+    environment = {
+        "apiVersion": "apiextensions.crossplane.io/v1beta1",
+        "kind": "EnvironmentConfig",
+        "metadata": {"name": "here"},
+        "data": {"region": "eu"},
+    }
+    write_files(tmp_path, {"Pulumi.yaml": "name: test\n", "stacks/dev/resources/env.yaml": yaml.safe_dump(environment)})
+    files = sharding.look(made, "dev", cut.by_namespace).files
+    assert [yaml.safe_load(files[f"stacks/{s}/resources/environments.yaml"]) for s in ("dev-a", "dev-b")] == [
+        environment
+    ] * 2
+
+
+@pytest.mark.usefixtures("undeployed")
 def test_a_name_that_is_taken_is_refused(tmp_path: Path) -> None:
     made = project(tmp_path, NETS, stacks=("dev-a",))
     with pytest.raises(ComposeError) as caught:

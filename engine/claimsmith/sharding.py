@@ -67,12 +67,15 @@ def look(project: Project, stack: str, key: Key) -> Sharding:
     files: dict[str, str] = {}
     left = _remaining(project, found, files)
     notes: list[str] = []
+    records, environments = project.records(stack), _environments(project, stack)
     for part in found.parts:
-        _bindings(project, stack, part, files)
+        _bindings(project, stack, records, part, files)
         _settings(project, stack, part, files, notes)
         _shared(plan, part, files)
-        _environments(project, stack, part, files)
-    kept = [r for r in project.records(stack) if all(r.claim not in p.keys for p in found.parts)]
+        if environments:
+            files[f"stacks/{part.stack}/resources/environments.yaml"] = environments
+    gone = frozenset().union(*(p.keys for p in found.parts))
+    kept = [r for r in records if r.claim not in gone]
     left[f"stacks/{stack}/bindings.yaml"] = bindings_file.write(kept, stack=stack)
     return Sharding(found, files, left, _moves(project, plan, found), tuple(notes))
 
@@ -109,20 +112,20 @@ def _remaining(project: Project, found: Cut, files: dict[str, str]) -> dict[str,
             place = claim.binding.claim.document.source_of()
             goes.setdefault(place.file, {})[place.line] = part.stack
     left: dict[str, str | None] = {}
+    moved: dict[str, dict[str, str]] = {}
     for file, lines in goes.items():
         rest = []
         for first, text in _documents(read_text(project.root / file, root=project.root)):
-            last = first + text.count("\n")
-            here = sorted({stack for line, stack in lines.items() if first <= line <= last})
-            if len(here) > 1:
-                what = f"claims that go to {' and '.join(here)} stand in one document"
-                raise LoadError(Problem(what, Source(file, first), fix="give each claim a document of its own"))
-            if not here:
+            stack = _goes_to(lines, file, first, first + text.count("\n"))
+            if stack is None:
                 rest.append(text)
                 continue
-            path = file.replace(f"stacks/{found.stack}/", f"stacks/{here[0]}/", 1)
-            files[path] = _with(files.get(path) or _present(project, path), text)
+            path = file.replace(f"stacks/{found.stack}/", f"stacks/{stack}/", 1)
+            if path not in moved:
+                moved[path] = {t.strip(): t for _, t in _documents(_present(project, path))}
+            moved[path].setdefault(text.strip(), text)
         left[file] = _joined(rest) if any(_says_something(t) for t in rest) else None
+    files |= {path: _joined(list(texts.values())) for path, texts in moved.items()}
     folder = f"stacks/{found.stack}/claims"
     files_there = [p for p in (project.root / folder).rglob("*") if p.is_file()]
     if all(left.get(p.relative_to(project.root).as_posix(), "") is None for p in files_there):
@@ -135,10 +138,13 @@ def _present(project: Project, path: str) -> str:
     return read_text(project.root / path, root=project.root) if (project.root / path).is_file() else ""
 
 
-def _with(text: str, document: str) -> str:
-    """A stream with one more document, unless it holds it."""
-    there = [part for _, part in _documents(text)]
-    return text if document.strip() in {t.strip() for t in there} else _joined([*there, document])
+def _goes_to(lines: Mapping[int, str], file: str, first: int, last: int) -> str | None:
+    """The stack that the claim between two lines goes to, if it goes."""
+    here = sorted({lines[line] for line in range(first, last + 1) if line in lines})
+    if len(here) > 1:
+        what = f"claims that go to {' and '.join(here)} stand in one document"
+        raise LoadError(Problem(what, Source(file, first), fix="give each claim a document of its own"))
+    return here[0] if here else None
 
 
 def _documents(text: str) -> list[tuple[int, str]]:
@@ -148,8 +154,8 @@ def _documents(text: str) -> list[tuple[int, str]]:
         part = text[start : mark.start()]
         if part.strip():
             found.append((line, part))
-        start = min(mark.end() + 1, len(text))
-        line = text.count("\n", 0, start) + 1
+        end = min(mark.end() + 1, len(text))
+        start, line = end, line + text.count("\n", start, end)
     return [*found, *([(line, text[start:])] if text[start:].strip() else [])]
 
 
@@ -161,13 +167,14 @@ def _says_something(text: str) -> bool:
     return any(line.strip() and not line.lstrip().startswith("#") for line in text.splitlines())
 
 
-def _bindings(project: Project, stack: str, part: Part, files: dict[str, str]) -> None:
+def _bindings(project: Project, stack: str, records: Sequence[Record], part: Part, files: dict[str, str]) -> None:
     """The part's bindings: each keeps its uid, and the stack whose name its objects carry."""
-    moved = [replace(r, stack=r.stack or stack) for r in project.records(stack) if r.claim in part.keys]
-    there = [r for r in project.records(part.stack) if r.claim not in part.keys]
+    keys = part.keys
+    moved = [replace(r, stack=r.stack or stack) for r in records if r.claim in keys]
+    there = [r for r in project.records(part.stack) if r.claim not in keys]
     _refuse_unrecorded(part, moved)
-    records = sorted([*there, *moved], key=lambda r: r.claim)
-    files[f"stacks/{part.stack}/bindings.yaml"] = bindings_file.write(records, stack=part.stack)
+    all_of_it = sorted([*there, *moved], key=lambda r: r.claim)
+    files[f"stacks/{part.stack}/bindings.yaml"] = bindings_file.write(all_of_it, stack=part.stack)
 
 
 def _refuse_unrecorded(part: Part, moved: Sequence[Record]) -> None:
@@ -204,12 +211,11 @@ def _shared(plan: Plan, part: Part, files: dict[str, str]) -> None:
         files[path] = head + yaml.safe_dump_all(documents, sort_keys=False)
 
 
-def _environments(project: Project, stack: str, part: Part, files: dict[str, str]) -> None:
+def _environments(project: Project, stack: str) -> str:
     """The data of the environment that the stack's own files bring: it is read, not deployed, so each part has it."""
     brought = project.catalog(stack).today.environments.values()
     own = [d.data for d in brought if d.file.startswith(f"stacks/{stack}/")]
-    if own:
-        files[f"stacks/{part.stack}/resources/environments.yaml"] = yaml.safe_dump_all(own, sort_keys=False)
+    return yaml.safe_dump_all(own, sort_keys=False) if own else ""
 
 
 def _moves(project: Project, plan: Plan, found: Cut) -> dict[str, tuple[str, ...]]:
