@@ -14,7 +14,7 @@ CORE = [
     "errors", "fieldpath", "merge", "absent", "values", "regexp", "documents", "models", "catalog", "binding",
     "bindings_file", "compose", "reference", "connection", "plan", "render", "generate", "crds", "scope", "expand",
     "kubeconfig", "targets", "workload", "workload_plan", "records", "schema", "templating", "definitions", "crd_set",
-    "urns", "offers", "released", "explain", "flow",
+    "urns", "offers", "released", "explain", "flow", "convert",
 ]  # fmt: skip
 OUTSIDE = {
     "pulumi", "pulumi_kubernetes", "typer", "click", "rich", "os", "io", "pathlib", "shutil", "tempfile", "glob",
@@ -25,7 +25,7 @@ PURE = {"urllib.parse", "datetime"}
 """Parts of outside modules that only compute."""
 UPPER = {
     "edge", "cli", "toolchain", "local", "load", "project", "actions", "answers", "checks", "workspace", "cluster",
-    "offline",
+    "offline", "conversion",
 }  # fmt: skip
 
 # Each core module may import those above it and itself.
@@ -37,7 +37,7 @@ ORDER = [
     {"definitions", "connection", "scope", "flow"},
     {"catalog"},
     {"binding", "crd_set", "offers"},
-    {"bindings_file", "expand", "generate", "released"},
+    {"bindings_file", "expand", "generate", "released", "convert"},
     {"targets"},
     {"workload"},
     {"workload_plan"},

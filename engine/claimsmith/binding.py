@@ -158,7 +158,8 @@ def bind_one(
                 raise BindingError(none.problem)
             return none
         case Choice(klass, reason):
-            uid = record.uid if record else derive_uid(claim.key, project=project, stack=stack)
+            own = claim.given_uid or derive_uid(claim.key, project=project, stack=stack)
+            uid = record.uid if record else own
             return Binding(claim, klass, uid, reason, recorded=False, picks=record.picks if record else {})
 
 

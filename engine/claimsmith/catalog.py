@@ -26,7 +26,7 @@ from claimsmith.models.objects import ClaimKey, ClassKey, GroupKind, ObjectKey, 
 from claimsmith.models.workload import APPLICATION
 from claimsmith.models.workload_index import Workloads, take
 from claimsmith.models.xrd import KIND as XRD
-from claimsmith.models.xrd import Xrd
+from claimsmith.models.xrd import SECRET_NAMESPACE, Xrd
 from claimsmith.values import object_at
 
 CRD = GroupKind("apiextensions.k8s.io", "CustomResourceDefinition")
@@ -39,8 +39,6 @@ STACKS = "claimsmith.io/stacks"
 """The annotation by which a class says which environments it is for; all, where it says nothing."""
 COMPOSITE_RESOURCE = GroupKind("core.crossplane.io", "CompositeResource")
 AGGREGATE_RESOURCE = GroupKind("aggregation.crossplane.io", "AggregateResource")
-SECRET_NAMESPACE = "crossplane-system"
-"""Where the Secrets of composites go that nobody gave a place."""
 
 
 class _FromDocument(Protocol):
@@ -298,7 +296,7 @@ def _of_definition(klass: Class, defined: Xrd | None) -> Class:
     if defined is None:
         return klass
     details = any(t.details for t in klass.templates)
-    wanted = klass.secret_namespace or (SECRET_NAMESPACE if defined.claim and details else None)
+    wanted = klass.secret_namespace or (SECRET_NAMESPACE if details else None)
     places = [s.secret for s in klass.steps if s.templates]
     return replace(
         klass,

@@ -28,6 +28,7 @@ from claimsmith.scope import Scopes, refuse_elsewhere
 from claimsmith.values import Mix, Ref, copied, is_later, known, walk
 
 PROTECT_VALUE = "true"
+SECRET_REF = "writeConnectionSecretToRef"
 _INT64 = range(-(2**63), 2**63)
 
 Sides = dict[Side, dict[str, Any]]
@@ -72,6 +73,13 @@ class Draft:
     """What it is made of in other clusters: scheduled like those that are authored."""
     status: dict[str, Any] = field(default_factory=dict)
     """What its children tell it, where its class says so: mostly values that are known only later."""
+    environment: dict[str, Any] = field(default_factory=dict)
+    """What its class reads beside it."""
+
+    def sides(self) -> Sides:
+        """What patches read beside the child: the claim as it is told in the end, and the environment."""
+        told = {flow.STATUS: self.status} if self.binding.klass.parent is Parent.xr else {}
+        return {Side.claim: {**claim_data(self.binding), **told}, Side.environment: self.environment}
 
     def walk(self) -> Iterator[Draft]:
         """This draft and all below it, parents first."""
@@ -145,7 +153,12 @@ def claim_data(binding: Binding) -> dict[str, Any]:
     key = binding.claim.key
     place = {"namespace": key.namespace} if key.namespace else {}
     metadata = {**(data.get("metadata") or {}), **place, "uid": binding.uid}
-    return {**data, "metadata": metadata, "spec": data.get("spec") or {}}
+    spec = data.get("spec") or {}
+    if binding.klass.parent is Parent.xr and binding.klass.secret_namespace:
+        # As its control plane fills it in, where nobody else did.
+        wish = {"namespace": binding.klass.secret_namespace, "name": key.name, **(spec.get(SECRET_REF) or {})}
+        spec = {**spec, SECRET_REF: wish}
+    return {**data, "metadata": metadata, "spec": spec}
 
 
 @dataclass(slots=True)
@@ -184,8 +197,7 @@ class _Expander:
     def _composed(self, binding: Binding, above: tuple[Claim, ...]) -> Draft:
         identity = identity_of(binding, project=self.project, stack=self.stack)
         draft = Draft(binding, identity)
-        claim = {**claim_data(binding), **({flow.STATUS: draft.status} if binding.klass.parent is Parent.xr else {})}
-        sides: Sides = {Side.claim: claim, Side.environment: {}}
+        sides = draft.sides()
         waits = flow.awaited(binding.klass)
         problems = Collector()
         for operation in flow.operations(binding.klass):
@@ -197,6 +209,7 @@ class _Expander:
                 else:
                     self._environment(operation, sides, binding)
         problems.raise_as(ComposeError)
+        draft.environment = sides[Side.environment]
         if binding.klass.parent is Parent.xr_claim and draft.nested:
             draft.status = draft.nested[0].status
         return draft

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from claimsmith import fieldpath, reference
-from claimsmith.compose.functions import unknown
+from claimsmith.compose.functions import TEMPLATING, unknown
 from claimsmith.compose.today import type_of
 from claimsmith.documents import Document
 from claimsmith.errors import Collector, ComposeError, FieldPathError, ModelError, Problem, at
@@ -170,9 +170,13 @@ def _joined(operation: Operation | None, later: Template, document: Document) ->
 
 def _refuse_unknown(step: Step, document: Document) -> None:
     group = group_of(str(step.input.get("apiVersion", "")))
-    known = step.templates or step.environment or group == _CONFIGS or step.function.endswith(_AUTO_READY)
-    if not known:
+    if step.templates or step.environment or group == _CONFIGS or step.function.endswith(_AUTO_READY):
+        return
+    if group != TEMPLATING:
         raise unknown(step, document)
+    what = f"the step {step.name!r} runs {step.function}, whose resources are known only once it has run"
+    fix = "render it offline: claimsmith render COMPOSITE COMPOSITION; to deploy it, write base and patches"
+    raise ComposeError(Problem(what, document.source_of(step.at), step.at, fix))
 
 
 def _status_needs(operation: Operation, others: Sequence[Operation]) -> Iterator[tuple[str, str]]:
@@ -180,6 +184,8 @@ def _status_needs(operation: Operation, others: Sequence[Operation]) -> Iterator
     for patch, read in operation.reads():
         for other in others:
             for writer, written in other.writes():
+                if other is operation and not patch.required:
+                    continue  # told by `_lost`: there is nothing to read yet
                 if _meet(read, written):
                     how = f"{type_of(patch)} {fieldpath.to_text(read)}, which {type_of(writer)} of {other.name} writes"
                     yield other.name, how
@@ -194,8 +200,13 @@ def _environment_needs(before: Operation, after: Operation) -> Iterator[str]:
 
 
 def _lost(klass: Class) -> Iterator[Problem]:
-    """Patches to the composite that nobody can read: only its status is kept."""
+    """Patches to the composite that nobody can read: only its status is kept, and no child is made of itself."""
     for operation in _listed(klass):
+        told = [path for _, path in operation.writes()]
+        for patch, path in operation.reads():
+            if not patch.required and any(_meet(path, own) for own in told):
+                what = f"{operation.name} reads {fieldpath.to_text(path)}, which it tells itself: nothing at first"
+                yield Problem(what, klass.document.source_of(patch.at), patch.at, "leave one of the two patches out")
         for patch in operation._patches:
             if patch.target is Side.claim and _parsed(patch.to)[:1] != (STATUS,):
                 what = f"{type_of(patch)} writes {patch.to} of the composite, of which only the status is kept"
@@ -212,6 +223,14 @@ def _parsed(path: str) -> fieldpath.Path:
         return fieldpath.parse(path)
     except FieldPathError:
         return ()  # told where the composition is read
+
+
+def static_labels(template: Template) -> dict[str, str]:
+    """The labels of a template that no patch writes: a component knows them before there is a composite."""
+    given = (template.base.get("metadata") or {}).get("labels") or {}
+    written = [_parsed(p.to) for p in template.patches if p.target is Side.resource]
+    kept = {k: v for k, v in given.items() if not any(_meet(("metadata", "labels", k), path) for path in written)}
+    return {k: v for k, v in kept.items() if isinstance(v, str)}
 
 
 def waits(path: str) -> str:

@@ -10,15 +10,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from claimsmith import connection, fieldpath, reference
+from claimsmith import connection, fieldpath, flow, reference
 from claimsmith.binding import Binding, Unbound, unrecorded_picks
 from claimsmith.catalog import AGGREGATE_RESOURCE, COMPOSITE_RESOURCE
 from claimsmith.compose.details import secret_place as composed_secret
-from claimsmith.compose.identity import OWNER, SECRET_TYPE, Identity
+from claimsmith.compose.identity import COMPOSITE_LABEL, OWNER, SECRET_TYPE, Identity
 from claimsmith.compose.options import Options, options_of
 from claimsmith.connection import Connection, SecretPlace
 from claimsmith.errors import Collector, ComposeError, ConnectionError_, EngineError, Problem, at
-from claimsmith.expand import Child, Draft, Expansion, claim_data
+from claimsmith.expand import SECRET_REF, Child, Draft, Expansion, claim_data
 from claimsmith.models.klass import Parent, Template
 from claimsmith.models.objects import ClassKey, GroupKind, ObjectKey
 from claimsmith.reference import Selection, Table, Target
@@ -196,7 +196,7 @@ def connections_of(
         what = f"its connection Secret would be in {secret[0]!r}, and it is in {identity.namespace!r} itself"
         path = "spec.writeConnectionSecretToRef.namespace"
         raise ConnectionError_(Problem(what, path=path, fix="let the composition name no other namespace"))
-    if identity.secret_namespace and identity.parent is not Parent.requirement:
+    if identity.secret_namespace and identity.parent not in (Parent.requirement, Parent.xr):
         own.append(Connection(identity.secret_namespace, identity.composite_name, tuple(places), tuple(only)))
     return [*own, *([Connection(*secret, tuple(places), tuple(only))] if secret else [])]
 
@@ -272,6 +272,9 @@ def finished(draft: Draft, targets: Mapping[GroupKind, Sequence[Target]], table:
         ]
         secret = (claim.secret_namespace, claim.secret_name) if claim.secret_name else None
         klass = draft.binding.klass
+        if klass.parent is Parent.xr and klass.secret_namespace:
+            wish = claim_data(draft.binding)["spec"][SECRET_REF]
+            secret = wish["namespace"], wish["name"]
         if klass.secret and places:
             name, namespace = composed_secret(claim_data(draft.binding), klass.secret)
             secret = namespace, name
@@ -317,9 +320,14 @@ def recorded_pick(binding: Binding, template: Template, selection: Selection) ->
 def _referenced(child: Child, draft: Draft, targets: Mapping[GroupKind, Sequence[Target]], table: Table) -> Child:
     own = target_of(child, draft.identity)
     picks: dict[str, str] = {}
+    todays = draft.identity.parent is Parent.xr
+    siblings = _siblings(draft) if todays else []
+
+    def fits(selection: Selection) -> bool:
+        return bool(reference.fitting(selection, own=own, candidates=siblings))
 
     def ref_of(selection: Selection) -> dict[str, Ref]:
-        candidates = [t for kind in selection.targets for t in targets.get(kind, ())]
+        candidates = siblings or [t for kind in selection.targets for t in targets.get(kind, ())]
         if draft.identity.namespaced:  # an application refers to nothing outside its namespace
             candidates = [t for t in candidates if t.namespace == own.namespace]
         recorded = recorded_pick(draft.binding, child.template, selection)
@@ -329,7 +337,11 @@ def _referenced(child: Child, draft: Draft, targets: Mapping[GroupKind, Sequence
         return {"name": Ref(picked.address, ("metadata", "name"), known=picked.name)}
 
     try:
-        document = reference.replace_selectors(child.document, table, ref_of)
+        if todays:
+            label = {COMPOSITE_LABEL: draft.identity.labels()[COMPOSITE_LABEL]}
+            document = reference.replace_selectors(child.document, table, ref_of, siblings=label, fits=fits)
+        else:
+            document = reference.replace_selectors(child.document, table, ref_of)
         return replace(child, document=document, picks=picks)
     except EngineError as error:
         source = child.template.document or draft.binding.klass.document
@@ -340,6 +352,12 @@ def _referenced(child: Child, draft: Draft, targets: Mapping[GroupKind, Sequence
                 for p in error.problems
             )
         ) from error
+
+
+def _siblings(draft: Draft) -> list[Target]:
+    """The children of a composite of today's dialect, with the labels that do not depend on the composite."""
+    made = [target_of(child, draft.identity) for child in draft.children]
+    return [replace(t, labels=flow.static_labels(c.template)) for t, c in zip(made, draft.children, strict=True)]
 
 
 def _outside_needs(root: PlannedClaim) -> list[tuple[str, str]]:
@@ -407,9 +425,9 @@ def _refuse_doubles(claims: Sequence[PlannedClaim], given: Sequence[GivenResourc
         for child in planned.children:
             kind = str(child.template.group_kind)
             place(kind, child.namespace, child.name, child.address, planned, "metadata.name")
-            secret = connection.secret_place(child.template.name, child.document)
+            secret = connection.written_secret(child.document)
             if secret:
-                place("Secret", secret.namespace, secret.name, child.address, planned, "metadata.name")
+                place("Secret", *secret, child.address, planned, "metadata.name")
         for own in planned.connections:
             path = "spec.writeConnectionSecretToRef.name"
             last = own is planned.connections[-1]

@@ -27,7 +27,7 @@ from claimsmith.load import leads_out, load, read_text, yaml_files
 from claimsmith.models.bindable import Bindable, read_bindable
 from claimsmith.models.klass import Class
 from claimsmith.models.objects import ClaimKey, GroupKind
-from claimsmith.models.reference_table import read_table
+from claimsmith.models.reference_table import kinds_of, read_table
 from claimsmith.plan import GivenResource, Plan, build_plan, given_resource
 from claimsmith.reference import Table
 from claimsmith.scope import Scopes, scopes_of_crds
@@ -202,7 +202,7 @@ class Project:
 
     def _managed(self) -> set[GroupKind]:
         """The kinds of managed resources that the tables know."""
-        return {*self.table(), *(k for fields in self.table().values() for kinds in fields.values() for k in kinds)}
+        return kinds_of(self.table())
 
     def _platform_files(self) -> list[Path]:
         if not self.components.is_dir():

@@ -78,16 +78,22 @@ class Selection:
 
 
 def selections(
-    document: Mapping[str, Any], table: Table, maybe: Callable[[Any], bool] = lambda _: False
+    document: Mapping[str, Any],
+    table: Table,
+    maybe: Callable[[Any], bool] = lambda _: False,
+    *,
+    only_known: bool = False,
 ) -> list[Selection]:
     """The selectors of a child that are in force, in file order.
 
-    `maybe` tells of a value that it may turn out not to be there: then the selector counts as far as it does.
+    `maybe` tells of a value that it may turn out not to be there: then the selector counts as far as it does. With
+    `only_known`, a selector is left alone that means no sibling, or something that the table does not know; else what
+    is not known is refused.
     """
     group_kind = GroupKind.of(dict(document))
     found: list[Selection] = []
-    _find(document.get("spec"), ("spec",), group_kind, table, found, maybe)
-    return found
+    _find(document.get("spec"), ("spec",), group_kind, table, found, maybe, only_known=only_known)
+    return [s for s in found if s.same_parent] if only_known else found
 
 
 def fitting(selection: Selection, *, own: Target, candidates: Iterable[Target]) -> list[Target]:
@@ -124,17 +130,22 @@ def replace_selectors(
     table: Table,
     ref_of: Callable[[Selection], Any],
     maybe: Callable[[Any], bool] = lambda _: False,
+    *,
+    siblings: Mapping[str, Any] | None = None,
+    fits: Callable[[Selection], bool] = lambda _: True,
 ) -> dict[str, Any]:
     """The document with `xxxRef` in the place of each `xxxSelector` that is in force, and none of the others.
 
-    `ref_of` gives what `xxxRef` is to say.
+    `ref_of` gives what `xxxRef` is to say. Where `siblings` are labels that all children of the same parent have, a
+    selector is left to its controller, by these labels, unless it means a sibling that is known and `fits`.
     """
     if "spec" not in document:
         return dict(document)
-    chosen = {s.path: s for s in selections(document, table, maybe)}
-    return dict(document) | {
-        "spec": _replaced(document.get("spec"), ("spec",), chosen, ref_of, _fields(document, table))
-    }
+    found = selections(document, table, maybe, only_known=siblings is not None)
+    chosen = {s.path: s for s in found if fits(s)}
+    fields = _fields(document, table)
+    replaced = _replaced(document.get("spec"), ("spec",), chosen, ref_of, fields, siblings)
+    return dict(document) | {"spec": replaced}
 
 
 def ordered(items: Sequence[str], needs: Mapping[str, Sequence[tuple[str, str]]]) -> list[str]:
@@ -183,21 +194,25 @@ def _find(
     table: Table,
     found: list[Selection],
     maybe: Callable[[Any], bool],
+    *,
+    only_known: bool,
 ) -> None:
     if isinstance(value, list):
         for index, item in enumerate(value):
-            _find(item, (*path, index), owner, table, found, maybe)
+            _find(item, (*path, index), owner, table, found, maybe, only_known=only_known)
     if not isinstance(value, dict):
         return
     for key, item in value.items():
         here = (*path, key)
         if _is_selector(key, item, table.get(owner, {})):
             name = key.removesuffix(_SUFFIX)
+            if only_known and (name not in table.get(owner, {}) or _unknown_words(item)):
+                continue
             ref, own = value.get(f"{name}Ref"), value.get(name)
             if (f"{name}Ref" not in value or maybe(ref)) and (own is None or maybe(own)):
                 found.append(replace(_selection(here, name, item, owner, table), unless=own, ref=ref))
         else:
-            _find(item, here, owner, table, found, maybe)
+            _find(item, here, owner, table, found, maybe, only_known=only_known)
 
 
 def _is_selector(key: str, value: Any, fields: Mapping[str, tuple[GroupKind, ...]]) -> bool:
@@ -215,7 +230,7 @@ def _selection(path: fieldpath.Path, name: str, value: dict[str, Any], owner: Gr
         hint = f"did you mean {close}{_SUFFIX}? " if close else ""
         fix = f"{hint}say in components/references.yaml what {name} of {owner} points to"
         raise ReferenceError_(Problem(f"it is not known what {name!r} of {owner} refers to", path=text, fix=fix))
-    unknown = set(value) - {*SAME_PARENT, "matchLabels", "matchClassRef", "policy"}
+    unknown = _unknown_words(value)
     if unknown:
         fix = f"use {', '.join(SAME_PARENT)}, matchLabels or matchClassRef"
         raise ReferenceError_(Problem(f"a selector knows no {sorted(unknown)[0]!r}", path=text, fix=fix))
@@ -225,6 +240,10 @@ def _selection(path: fieldpath.Path, name: str, value: dict[str, Any], owner: Gr
         raise ReferenceError_(Problem("what a selector matches must be an object", path=text, fix=fix))
     class_name = str(class_ref.get("name", ""))
     return Selection(path, name, known[name], any(value.get(w) is True for w in SAME_PARENT), labels, class_name)
+
+
+def _unknown_words(selector: Mapping[str, Any]) -> set[str]:
+    return set(selector) - {*SAME_PARENT, "matchLabels", "matchClassRef", "policy"}
 
 
 def _fields(document: Mapping[str, Any], table: Table) -> Mapping[str, tuple[GroupKind, ...]]:
@@ -237,9 +256,10 @@ def _replaced(
     chosen: Mapping[fieldpath.Path, Selection],
     ref_of: Callable[[Selection], Any],
     fields: Mapping[str, tuple[GroupKind, ...]],
+    siblings: Mapping[str, Any] | None,
 ) -> Any:
     if isinstance(value, list):
-        return [_replaced(item, (*path, i), chosen, ref_of, fields) for i, item in enumerate(value)]
+        return [_replaced(item, (*path, i), chosen, ref_of, fields, siblings) for i, item in enumerate(value)]
     if not isinstance(value, dict):
         return value
     result: dict[str, Any] = {}
@@ -250,8 +270,18 @@ def _replaced(
         elif (*path, f"{key.removesuffix('Ref')}{_SUFFIX}") in chosen and key.endswith("Ref"):
             continue  # it is said together with the selector
         elif not _is_selector(key, item, fields):
-            result[key] = _replaced(item, here, chosen, ref_of, fields)
+            result[key] = _replaced(item, here, chosen, ref_of, fields, siblings)
+        elif siblings is not None:
+            result[key] = _by_labels(item, siblings)
     return result
+
+
+def _by_labels(selector: Mapping[str, Any], siblings: Mapping[str, Any]) -> dict[str, Any]:
+    """A selector that means a sibling, as its controller can follow it: no owner is written, but labels are."""
+    kept = {k: v for k, v in selector.items() if k not in SAME_PARENT}
+    if not any(selector.get(word) is True for word in SAME_PARENT):
+        return kept
+    return {**kept, "matchLabels": {**(kept.get("matchLabels") or {}), **siblings}}
 
 
 def _stable(own: str, other: str) -> str:

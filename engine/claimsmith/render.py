@@ -8,7 +8,7 @@ from typing import Any
 import yaml
 
 from claimsmith.plan import Plan, PlannedClaim, secret_document
-from claimsmith.values import Mix, Ref, mapped
+from claimsmith.values import mapped, shown
 from claimsmith.workload_plan import PlannedWorkload
 
 
@@ -34,14 +34,8 @@ def documents(claim: PlannedClaim) -> list[dict[str, Any]]:
 
 def plain(document: dict[str, Any]) -> dict[str, Any]:
     """The document with each `Ref` shown: its value where it can be told, else where it will come from."""
-    shown: dict[str, Any] = mapped(document, _shown)
-    return shown
-
-
-def _shown(leaf: Any) -> Any:
-    if not isinstance(leaf, Ref | Mix):
-        return leaf
-    return leaf.known if leaf.known is not None else f"<{leaf}>"
+    told: dict[str, Any] = mapped(document, shown)
+    return told
 
 
 def _claim(claim: PlannedClaim) -> str:
@@ -70,9 +64,10 @@ def as_stream(documents: Iterable[Mapping[str, Any]]) -> str:
     return "".join(f"---\n{yaml_text(dict(document), sort_keys=True)}" for document in documents)
 
 
-def yaml_text(document: dict[str, Any], *, sort_keys: bool = False) -> str:
-    """One document as YAML."""
-    return str(yaml.dump(document, Dumper=_Dumper, sort_keys=sort_keys, width=120, allow_unicode=True))
+def yaml_text(document: dict[str, Any], *, sort_keys: bool = False, blocks: bool = False) -> str:
+    """One document as YAML; with `blocks`, texts of several lines are written line by line."""
+    dumper = _Blocks if blocks else _Dumper
+    return str(yaml.dump(document, Dumper=dumper, sort_keys=sort_keys, width=120, allow_unicode=True))
 
 
 _Base: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
@@ -83,3 +78,14 @@ class _Dumper(_Base):  # type: ignore[misc]  # the C class where there is one
 
     def ignore_aliases(self, data: Any) -> bool:  # noqa: ARG002 - the base class's signature
         return True
+
+
+class _Blocks(_Dumper):
+    """Writes texts of several lines as blocks."""
+
+
+def _block(dumper: Any, text: str) -> Any:
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style="|" if "\n" in text else None)
+
+
+_Blocks.add_representer(str, _block)

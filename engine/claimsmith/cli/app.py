@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from claimsmith.cli import console, local, questions, toolchain
+from claimsmith.cli import console, converting, local, questions, toolchain
 from claimsmith.cli.console import Format, Output, TextFormat
 from claimsmith.cli.questions import Stack
 
@@ -25,6 +25,7 @@ app.add_typer(local.app, name="local")
 app.command()(questions.explain)
 app.command()(questions.classes)
 app.command()(questions.crds)
+app.command()(converting.convert)
 
 
 @app.callback(invoke_without_command=True)

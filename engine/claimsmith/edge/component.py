@@ -21,6 +21,7 @@ from claimsmith.expand import templated
 from claimsmith.models.klass import Detail, Opaque, Parent
 from claimsmith.models.klass import SecretPlace as ComposedSecret
 from claimsmith.models.objects import ClaimKey, GroupKind, group_of
+from claimsmith.models.xrd import SECRET_NAMESPACE
 from claimsmith.plan import connections_of, secret_document
 from claimsmith.records import records_of
 from claimsmith.reference import Selection, Target
@@ -252,7 +253,8 @@ class Composite(pulumi.ComponentResource):
         infrastructure = self._args["spec"].get("infrastructure")
         spec = infrastructure if isinstance(infrastructure, dict) else self._args["spec"]
         wish = spec.get("writeConnectionSecretToRef")
-        return (wish.get("namespace") or self.claim.namespace, wish["name"]) if wish else None
+        usual = self.claim.namespace or self.CLASS.secret_namespace or SECRET_NAMESPACE
+        return (wish.get("namespace") or usual, wish["name"]) if wish else None
 
     def _dressed(
         self, template: str, api_version: str, kind: str, fields: dict[str, Any], class_ref: ClassReference | None

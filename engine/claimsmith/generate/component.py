@@ -7,7 +7,7 @@ import re
 import textwrap
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib import resources
 from typing import Any
@@ -15,7 +15,7 @@ from typing import Any
 import jinja2
 
 from claimsmith import fieldpath, flow, reference
-from claimsmith.compose.identity import PROTECT
+from claimsmith.compose.identity import COMPOSITE_LABEL, PROTECT
 from claimsmith.errors import GenerateError, Problem, ReferenceError_, at
 from claimsmith.generate import arguments, tree
 from claimsmith.generate.expression import (
@@ -313,7 +313,13 @@ def _with_references(
         Target(n, GroupKind.of(t.document), _labels(t.document), "", template=n, class_name=classes[n])
         for n, t in trees.items()
     ]
+    if klass.parent is Parent.xr:
+        static = {t.name: flow.static_labels(t) for t in klass.templates}
+        targets = [replace(t, labels=static[t.address]) for t in targets]
     own = next(t for t in targets if t.address == template.name)
+
+    def fits(selection: Selection) -> bool:
+        return klass.parent is not Parent.xr or bool(reference.fitting(selection, own=own, candidates=targets))
 
     def name_of(selection: Selection) -> Expression:
         if not selection.same_parent:
@@ -334,7 +340,9 @@ def _with_references(
         return either(selection.ref, made) if isinstance(selection.ref, Expression) else made
 
     try:
-        return reference.replace_selectors(document, table, ref_of, maybe=_may_be_absent)
+        siblings = {COMPOSITE_LABEL: Expression("self.composite_label", may_be_absent=False)}
+        mine = siblings if klass.parent is Parent.xr else None
+        return reference.replace_selectors(document, table, ref_of, maybe=_may_be_absent, siblings=mine, fits=fits)
     except ReferenceError_ as error:
         problems = (
             Problem(
@@ -353,8 +361,9 @@ def _may_be_absent(value: Any) -> bool:
 
 
 def _labels(document: dict[str, Any]) -> dict[str, str]:
-    labels = (document.get("metadata") or {}).get("labels") or {}
-    return {k: v for k, v in labels.items() if isinstance(v, str)}
+    metadata = document.get("metadata")
+    labels = metadata.get("labels") if isinstance(metadata, dict) else None
+    return {k: v for k, v in labels.items() if isinstance(v, str)} if isinstance(labels, dict) else {}
 
 
 def _publishes(klass: Class, template: Template, document: dict[str, Any]) -> bool:
@@ -438,7 +447,8 @@ def _one_line(text: str) -> str:
 
 def _sentence(klass: Class) -> str:
     """The component's docstring, nothing of which can end the string; the claims it serves below what it is."""
-    given = klass.annotations.get(DESCRIPTION) or f"The class {klass.name}"
+    usual = f"What a claim for {klass.templates[0].kind} becomes" if klass.parent is Parent.xr_claim else None
+    given = klass.annotations.get(DESCRIPTION) or usual or f"The class {klass.name}"
     text = _one_line(given).rstrip(".").replace("\\", "\\\\").replace('"', "'")
     return "\n".join(textwrap.wrap(f"{text}.", width=100))
 
