@@ -241,8 +241,20 @@ def _tree(planned: PlannedClaim, ways: Mapping[str, str], unsaid: Sequence[str])
             if patch.at in unsaid:
                 fieldpath.delete(document, patch.to)
         secret = f"<uid>-{name}" if planned.binding.klass.steps else child.name
-        made[name] = _bare(document, secret=secret)
+        made[name] = _without_idle(_bare(document, secret=secret))
     return made | {inner.template: _tree(_asked_for(inner), ways, unsaid) for inner in planned.nested}
+
+
+def _without_idle(value: Any) -> Any:
+    """The document without selectors beside a reference, which wins over them: today's dialect keeps them."""
+    match value:
+        case dict():
+            idle = {k for k in value if k.endswith("Selector") and f"{k.removesuffix('Selector')}Ref" in value}
+            return {k: _without_idle(v) for k, v in value.items() if k not in idle}
+        case list():
+            return [_without_idle(item) for item in value]
+        case _:
+            return value
 
 
 def _key(data: Mapping[str, Any]) -> ClaimKey:

@@ -5,6 +5,7 @@ nothing else formats an error.
 
     EngineError                 base of all that a user can cause; exit code 1
     ├── LoadError               a file that cannot be read as YAML documents
+    ├── WriteError              a file that cannot be written
     ├── ModelError              a document that is not what its kind says
     ├── CatalogError            documents that contradict each other
     ├── BindingError            a claim that cannot be bound, or a binding that does not hold
@@ -24,7 +25,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -47,6 +48,8 @@ class Problem:
     where: Source | None = None
     path: str = ""
     fix: str = ""
+    rule: str = field(default="", compare=False)
+    """The check that found it, by the name under which docs/checks.md tells of it."""
 
     def __str__(self) -> str:
         head = f"{self.where}: {self.what}" if self.where else self.what
@@ -60,7 +63,8 @@ class Problem:
     def to_dict(self) -> dict[str, object]:
         """The problem for a machine to read."""
         place = {"file": self.where.file, "line": self.where.line, "column": self.where.column} if self.where else None
-        return {"what": self.what, "where": place, "path": self.path, "fix": self.fix}
+        rule = {"rule": self.rule} if self.rule else {}
+        return {"what": self.what, "where": place, "path": self.path, "fix": self.fix, **rule}
 
 
 class EngineError(Exception):
@@ -75,6 +79,10 @@ class EngineError(Exception):
 
 class LoadError(EngineError):
     """A file that cannot be read as YAML documents."""
+
+
+class WriteError(EngineError):
+    """A file that cannot be written."""
 
 
 class ModelError(EngineError):

@@ -129,7 +129,7 @@ def identity_of(binding: Binding, *, project: str, stack: str) -> Identity:
     annotations = (claim.data.get("metadata") or {}).get("annotations") or {}
     return Identity(
         project=project,
-        stack=stack,
+        stack=binding.stack or stack,
         api_version=claim.api_version,
         kind=claim.key.group_kind.kind,
         namespace=claim.key.namespace,

@@ -125,6 +125,11 @@ def expand(data: Value, path: Path | str) -> list[Path]:
         raise type(error)(Problem(message, fix=error.problems[0].fix)) from error
 
 
+def overlap(one: Path, other: Path) -> bool:
+    """Whether one of two paths is at or within the other; a wildcard stands for any segment."""
+    return all(a == b or WILDCARD in (a, b) for a, b in zip(one, other, strict=False))
+
+
 # Parsing
 
 

@@ -228,9 +228,13 @@ def _parsed(path: str) -> fieldpath.Path:
 def static_labels(template: Template) -> dict[str, str]:
     """The labels of a template that no patch writes: a component knows them before there is a composite."""
     given = (template.base.get("metadata") or {}).get("labels") or {}
-    written = [_parsed(p.to) for p in template.patches if p.target is Side.resource]
-    kept = {k: v for k, v in given.items() if not any(_meet(("metadata", "labels", k), path) for path in written)}
+    kept = {k: v for k, v in given.items() if not is_patched(template, ("metadata", "labels", k))}
     return {k: v for k, v in kept.items() if isinstance(v, str)}
+
+
+def is_patched(template: Template, path: fieldpath.Path) -> bool:
+    """Whether a patch writes a field, something in it, or something that it is in."""
+    return any(_meet(path, _parsed(p.to)) for p in template.patches if p.target is Side.resource)
 
 
 def waits(path: str) -> str:

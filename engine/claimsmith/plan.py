@@ -323,13 +323,20 @@ def _referenced(child: Child, draft: Draft, targets: Mapping[GroupKind, Sequence
     todays = draft.identity.parent is Parent.xr
     siblings = _siblings(draft) if todays else []
 
+    def candidates_for(selection: Selection) -> Sequence[Target]:
+        if todays and selection.same_parent:
+            return siblings
+        found = [t for kind in selection.targets for t in targets.get(kind, ())]
+        # An application refers to nothing outside its namespace.
+        return [t for t in found if t.namespace == own.namespace] if draft.identity.namespaced else found
+
     def fits(selection: Selection) -> bool:
-        return bool(reference.fitting(selection, own=own, candidates=siblings))
+        if selection.same_parent and flow.is_patched(child.template, selection.path):
+            return False  # which sibling is meant is told once, for all composites
+        return bool(reference.fitting(selection, own=own, candidates=candidates_for(selection)))
 
     def ref_of(selection: Selection) -> dict[str, Ref]:
-        candidates = siblings or [t for kind in selection.targets for t in targets.get(kind, ())]
-        if draft.identity.namespaced:  # an application refers to nothing outside its namespace
-            candidates = [t for t in candidates if t.namespace == own.namespace]
+        candidates = candidates_for(selection)
         recorded = recorded_pick(draft.binding, child.template, selection)
         picked = reference.pick(selection, own=own, candidates=candidates, recorded=recorded)
         if not selection.same_parent:

@@ -87,13 +87,12 @@ def selections(
     """The selectors of a child that are in force, in file order.
 
     `maybe` tells of a value that it may turn out not to be there: then the selector counts as far as it does. With
-    `only_known`, a selector is left alone that means no sibling, or something that the table does not know; else what
-    is not known is refused.
+    `only_known`, a selector is left alone whose targets the table does not know; else it is refused.
     """
     group_kind = GroupKind.of(dict(document))
     found: list[Selection] = []
     _find(document.get("spec"), ("spec",), group_kind, table, found, maybe, only_known=only_known)
-    return [s for s in found if s.same_parent] if only_known else found
+    return found
 
 
 def fitting(selection: Selection, *, own: Target, candidates: Iterable[Target]) -> list[Target]:
@@ -133,18 +132,27 @@ def replace_selectors(
     *,
     siblings: Mapping[str, Any] | None = None,
     fits: Callable[[Selection], bool] = lambda _: True,
+    also: Callable[[Selection, Any], Any] = lambda _, __: None,
 ) -> dict[str, Any]:
     """The document with `xxxRef` in the place of each `xxxSelector` that is in force, and none of the others.
 
-    `ref_of` gives what `xxxRef` is to say. Where `siblings` are labels that all children of the same parent have, a
-    selector is left to its controller, by these labels, unless it means a sibling that is known and `fits`.
+    `ref_of` gives what `xxxRef` is to say, and `also` what is still said of the selector. Where `siblings` are labels
+    that all children of the same parent have, a selector is left to its controller, by these labels, unless its targets
+    are known and it `fits`.
     """
     if "spec" not in document:
         return dict(document)
     found = selections(document, table, maybe, only_known=siblings is not None)
     chosen = {s.path: s for s in found if fits(s)}
     fields = _fields(document, table)
-    replaced = _replaced(document.get("spec"), ("spec",), chosen, ref_of, fields, siblings)
+
+    def said_of(selection: Selection, value: Any) -> dict[str, Any]:
+        kept = also(selection, value)
+        return {f"{selection.name}Ref": ref_of(selection)} | (
+            {} if kept is None else {f"{selection.name}{_SUFFIX}": kept}
+        )
+
+    replaced = _replaced(document.get("spec"), ("spec",), chosen, said_of, fields, siblings)
     return dict(document) | {"spec": replaced}
 
 
@@ -254,23 +262,23 @@ def _replaced(
     value: Any,
     path: fieldpath.Path,
     chosen: Mapping[fieldpath.Path, Selection],
-    ref_of: Callable[[Selection], Any],
+    said_of: Callable[[Selection, Any], dict[str, Any]],
     fields: Mapping[str, tuple[GroupKind, ...]],
     siblings: Mapping[str, Any] | None,
 ) -> Any:
     if isinstance(value, list):
-        return [_replaced(item, (*path, i), chosen, ref_of, fields, siblings) for i, item in enumerate(value)]
+        return [_replaced(item, (*path, i), chosen, said_of, fields, siblings) for i, item in enumerate(value)]
     if not isinstance(value, dict):
         return value
     result: dict[str, Any] = {}
     for key, item in value.items():
         here = (*path, key)
         if selection := chosen.get(here):
-            result[f"{selection.name}Ref"] = ref_of(selection)
+            result |= said_of(selection, item)
         elif (*path, f"{key.removesuffix('Ref')}{_SUFFIX}") in chosen and key.endswith("Ref"):
             continue  # it is said together with the selector
         elif not _is_selector(key, item, fields):
-            result[key] = _replaced(item, here, chosen, ref_of, fields, siblings)
+            result[key] = _replaced(item, here, chosen, said_of, fields, siblings)
         elif siblings is not None:
             result[key] = _by_labels(item, siblings)
     return result

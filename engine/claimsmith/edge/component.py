@@ -197,7 +197,7 @@ class Composite(pulumi.ComponentResource):
         if address is None:
             candidates = [t for kind in selection.targets for t in self._deployment.targets(kind)]
             address = reference.pick(selection, own=own, candidates=candidates).address
-        return self._deployment.resource(address).name
+        return self._deployment.name_of(address)
 
     def publish_connection(
         self, *sources: "Source", place: Mapping[str, str] | None = None, patched: Mapping[str, Any] | None = None
@@ -357,7 +357,7 @@ def _identity(claim: ClaimKind, klass: ClassRef, args: Any, deployment: Deployme
     uid = metadata.get("uid") or binding.derive_uid(key, project=deployment.project, stack=deployment.stack)
     return Identity(
         project=deployment.project,
-        stack=deployment.stack,
+        stack=deployment.owner_stack(uid),
         api_version=args.get("apiVersion", claim.api_version),
         kind=claim.kind,
         namespace=namespace,

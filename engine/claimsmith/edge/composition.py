@@ -15,6 +15,7 @@ from claimsmith.compose.identity import COMPOSITE_LABEL
 from claimsmith.edge.component import Composite
 from claimsmith.edge.managed import Managed
 from claimsmith.edge.values import read, settled, told
+from claimsmith.errors import ReferenceError_
 from claimsmith.models.klass import Side
 
 
@@ -35,6 +36,13 @@ class Composition(Composite):
         """Let the environment start as what the sources name or select."""
         sides = {Side.claim: self._args, Side.environment: self.environment}
         self.environment = environments.started(sources, sides, self._deployment.environments)
+
+    def selected(self, template: str, path: str, kinds: str, labels: Mapping[str, str]) -> Any:
+        """The reference to a resource of this stack of one of these kinds and with these labels; ABSENT without one."""
+        try:
+            return {"name": self.select(template, path, kinds, labels)}
+        except ReferenceError_:
+            return ABSENT
 
     def observed(self, made: Managed | Composite | None, path: str) -> Any:
         """A field of a child once it is there; ABSENT where it has none."""

@@ -318,8 +318,27 @@ def _with_references(
         targets = [replace(t, labels=static[t.address]) for t in targets]
     own = next(t for t in targets if t.address == template.name)
 
+    todays = klass.parent is Parent.xr
+
     def fits(selection: Selection) -> bool:
-        return klass.parent is not Parent.xr or bool(reference.fitting(selection, own=own, candidates=targets))
+        if not todays or not selection.same_parent:
+            return True
+        return not flow.is_patched(template, selection.path) and bool(
+            reference.fitting(selection, own=own, candidates=targets)
+        )
+
+    def selected(selection: Selection) -> Expression:
+        labels = literal(selection.labels)
+        kinds = " or ".join(map(str, selection.targets))
+        path = fieldpath.to_text(selection.ref_path)
+        return Expression(f"self.selected({template.name!r}, {path!r}, {kinds!r}, {labels.code})", labels.uses)
+
+    def also(selection: Selection, value: Any) -> Any:
+        """What a controller is told, where nothing in the stack is selected."""
+        if not todays or selection.same_parent:
+            return None
+        chosen, left = selected(selection), literal(value)
+        return Expression(f"unless({chosen.code}, {left.code})", chosen.uses | left.uses | {"unless"})
 
     def name_of(selection: Selection) -> Expression:
         if not selection.same_parent:
@@ -333,7 +352,8 @@ def _with_references(
         return Expression(f"{variables[picked.address]}.name", may_be_absent=False)
 
     def ref_of(selection: Selection) -> Any:
-        made = literal({"name": name_of(selection)})
+        todays_own = todays and not selection.same_parent
+        made = selected(selection) if todays_own else literal({"name": name_of(selection)})
         if isinstance(selection.unless, Expression):
             uses = made.uses | selection.unless.uses | {"unless"}
             made = Expression(f"unless({selection.unless.code}, {made.code})", uses)
@@ -342,7 +362,9 @@ def _with_references(
     try:
         siblings = {COMPOSITE_LABEL: Expression("self.composite_label", may_be_absent=False)}
         mine = siblings if klass.parent is Parent.xr else None
-        return reference.replace_selectors(document, table, ref_of, maybe=_may_be_absent, siblings=mine, fits=fits)
+        return reference.replace_selectors(
+            document, table, ref_of, maybe=_may_be_absent, siblings=mine, fits=fits, also=also
+        )
     except ReferenceError_ as error:
         problems = (
             Problem(
