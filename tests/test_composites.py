@@ -12,7 +12,7 @@ from claimsmith.binding import Unbound, choose
 from claimsmith.catalog import Catalog, read_catalog
 from claimsmith.compose.identity import composed_name
 from claimsmith.documents import Document
-from claimsmith.errors import CatalogError, ComposeError
+from claimsmith.errors import CatalogError, ComposeError, EngineError
 from claimsmith.expand import Draft
 from claimsmith.models.objects import ClaimKey, GroupKind
 from claimsmith.plan import Plan, build_plan
@@ -298,6 +298,24 @@ def test_names_that_are_refused(patch: dict[str, Any], what: str) -> None:
     made = {"name": "thing", "base": BASE, "patches": [patch]}
     with pytest.raises(ComposeError) as caught:
         draft_of(definition(), composition("c", other, made), claim=request("XThing", ""))
+    assert what in caught.value.problems[0].what
+
+
+@pytest.mark.parametrize(
+    ("base", "patch", "what"),
+    [
+        pytest.param({**BASE, "metadata": ["a"]}, None, "must be an object", id="metadata-is-a-list"),
+        pytest.param({**BASE, "metadata": {"labels": "a"}}, None, "must be an object", id="labels-are-a-text"),
+        pytest.param({**BASE, "ready": True}, None, "cannot be called ready", id="a-word-of-components"),
+        pytest.param(BASE, field("awaits", "spec.size"), "cannot be called awaits", id="patched-into-such-a-word"),
+        pytest.param(BASE, field("metadata", "spec.size"), "metadata must be an object", id="patched-metadata"),
+        pytest.param(BASE, field("metadata.labels", "spec.size"), "labels must be an object", id="patched-labels"),
+    ],
+)
+def test_bases_that_no_child_can_be_made_of(base: dict[str, Any], patch: dict[str, Any] | None, what: str) -> None:
+    made = {"name": "thing", "base": base, "patches": [patch] if patch else []}
+    with pytest.raises(EngineError) as caught:
+        draft_of(definition(), composition("c", made), claim=request("XThing", ""))
     assert what in caught.value.problems[0].what
 
 

@@ -19,6 +19,7 @@ from claimsmith.documents import Document
 from claimsmith.errors import Collector, ComposeError, FieldPathError, ModelError, Problem, at
 from claimsmith.models.klass import Check, Class, Parent, Patch, Side, Step, Template
 from claimsmith.models.objects import group_of
+from claimsmith.models.template import checked
 
 STATUS = "status"
 READY = "condition=Ready"
@@ -81,10 +82,23 @@ def deployable(klass: Class) -> tuple[Class, list[Problem]]:
     for step in klass.steps:
         with problems.catch():
             _refuse_unknown(step, klass.document)
+    for template in (t for step in klass.steps for t in step.templates):
+        with problems.catch():
+            checked(template.base, klass.document, f"{template.at}.base")
+            _refuse_written_words(template, klass.document)
     problems.raise_as(ModelError)
     flat = replace(klass, templates=tuple(o.template for o in _listed(klass) if o.template))
     operations(flat)
     return flat, list(_lost(klass))
+
+
+def _refuse_written_words(template: Template, document: Document) -> None:
+    """Refuse patches to fields that no component could be made of."""
+    for patch in template.patches:
+        path = _parsed(patch.to)
+        if patch.target is Side.resource and path and isinstance(path[0], str):
+            with at(document.source_of(patch.at), patch.at):
+                checked({path[0]: None}, document, "")
 
 
 def operations(klass: Class) -> list[Operation]:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from claimsmith.errors import ComposeError, Problem
 from claimsmith.models.klass import Parent
 from claimsmith.models.objects import ClaimKey, GroupKind, group_of
 
@@ -183,7 +184,7 @@ def dress(
 
 def _composed(document: Mapping[str, Any], template: str, identity: Identity) -> dict[str, Any]:
     """A child of a composite of today's dialect: what its document says stands, and is only added to."""
-    given = dict(document.get("metadata") or {})
+    given = _object(document, "metadata")
     prefix = given.pop("generateName", None)
     name = given.get("name") or (
         composed_name(prefix, identity.uid, template) if isinstance(prefix, str) else identity.name_of(template)
@@ -193,11 +194,20 @@ def _composed(document: Mapping[str, Any], template: str, identity: Identity) ->
         **given,
         "name": name,
         **place,
-        "labels": {**(given.get("labels") or {}), **identity.labels()},
-        "annotations": {**(given.get("annotations") or {}), RESOURCE_NAME: template},
+        "labels": {**_object(given, "labels"), **identity.labels()},
+        "annotations": {**_object(given, "annotations"), RESOURCE_NAME: template},
     }
     rest = {k: v for k, v in document.items() if k not in ("apiVersion", "kind", "metadata")}
     return {"apiVersion": document["apiVersion"], "kind": document["kind"], "metadata": metadata, **rest}
+
+
+def _object(data: Mapping[str, Any], key: str) -> dict[str, Any]:
+    """The object under a key; what patches made of it may be anything."""
+    found = data.get(key) or {}
+    if not isinstance(found, Mapping):
+        fix = "mend the patch, or the value that it writes"
+        raise ComposeError(Problem(f"{key} must be an object, and is {found!r}", path=key, fix=fix))
+    return dict(found)
 
 
 def _claimed(spec: Mapping[str, Any], identity: Identity) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from claimsmith.documents import Document
@@ -11,7 +11,7 @@ from claimsmith.models.metadata import Metadata
 from claimsmith.models.objects import kebab
 
 KEPT_METADATA = ("labels", "annotations")
-_WORDS = ("class_ref", "managed", "previous_name")
+_WORDS = ("awaits", "class_ref", "managed", "previous_name", "ready")
 """What a component says of a child beside its fields: no field may be called so."""
 
 
@@ -34,19 +34,12 @@ def cleaned(
     base: dict[str, Any], document: Document, at: str, warnings: list[Problem], *, kept: Sequence[str] = KEPT_METADATA
 ) -> dict[str, Any]:
     """The base with what counts of its metadata, and one spelling of the connection secret's place."""
-    metadata = _object(base, document, at, "metadata")
-    for name in kept:
-        _object(metadata, document, f"{at}.metadata", name)
+    metadata = checked(base, document, at, kept)
     for key in metadata:
         if key not in kept:
             path = f"{at}.metadata.{key}"
             what = f"the base's metadata.{key} is ignored: names are generated"
             warnings.append(Problem(what, document.source_of(path), path, "remove it"))
-    for word in _WORDS:
-        if word in base:
-            path = f"{at}.{word}".removeprefix(".")
-            what = f"a field beside spec cannot be called {word}: components use this word"
-            raise ModelError(Problem(what, document.source_of(path), path, "let another field hold it"))
     counting = {k: metadata[k] for k in kept if metadata.get(k)}
     rest = {k: v for k, v in base.items() if k not in ("apiVersion", "kind", "metadata", "status")}
     if isinstance(rest.get("spec"), dict):
@@ -55,7 +48,22 @@ def cleaned(
     return {**head, **({"metadata": counting} if counting else {}), **rest}
 
 
-def _object(data: dict[str, Any], document: Document, at: str, key: str) -> dict[str, Any]:
+def checked(
+    base: Mapping[str, Any], document: Document, at: str, kept: Sequence[str] = KEPT_METADATA
+) -> dict[str, Any]:
+    """The base's metadata; a base that no component could be made of is refused."""
+    metadata = _object(base, document, at, "metadata")
+    for name in kept:
+        _object(metadata, document, f"{at}.metadata", name)
+    for word in _WORDS:
+        if word in base:
+            path = f"{at}.{word}".removeprefix(".")
+            what = f"a field beside spec cannot be called {word}: components use this word"
+            raise ModelError(Problem(what, document.source_of(path), path, "let another field hold it"))
+    return metadata
+
+
+def _object(data: Mapping[str, Any], document: Document, at: str, key: str) -> dict[str, Any]:
     """The object under a key, empty where there is none; anything else is refused."""
     found = data.get(key) or {}
     if not isinstance(found, dict):
