@@ -6,25 +6,27 @@ that composites of composites become a tree. References between children are not
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from claimsmith import fieldpath, templating
 from claimsmith.binding import Binding, Record, Unbound, bind_one, changed_and_gone
 from claimsmith.catalog import Catalog
 from claimsmith.compose import patches
+from claimsmith.compose.compiled import Made, Reader, compiled
 from claimsmith.compose.identity import EXTERNAL_NAME, PROTECT, Identity, dress
 from claimsmith.compose.options import Options, options_of
 from claimsmith.documents import Document
-from claimsmith.errors import BindingError, Collector, ComposeError, EngineError, Problem, Source, at
+from claimsmith.errors import BindingError, Collector, ComposeError, Problem, Source, at
 from claimsmith.models.claim import Claim
-from claimsmith.models.klass import Opaque, Parent, Side, Template
+from claimsmith.models.klass import Opaque, Parent, Patch, Template
 from claimsmith.models.objects import ClaimKey
 from claimsmith.models.template import cleaned
 from claimsmith.models.workload import APPLICATION, Application, read_application
 from claimsmith.scope import Scopes
-from claimsmith.values import copied, walk
+from claimsmith.values import walk
 
 PROTECT_VALUE = "true"
 _INT64 = range(-(2**63), 2**63)
@@ -173,14 +175,16 @@ class _Expander:
     def _composed(self, binding: Binding, above: tuple[Claim, ...]) -> Draft:
         identity = identity_of(binding, project=self.project, stack=self.stack)
         draft = Draft(binding, identity)
-        claim = claim_data(binding)
+        reader = Reader(claim_data(binding))
         problems = Collector()
         for template in binding.klass.templates:
             with problems.catch(but=templating.TemplateError):
-                document, outcomes = _made(template, claim, binding)
-                _refuse_huge(document, outcomes, template, binding)
-                dressed = dress(document, template.name, identity, class_ref=template.class_ref)
-                with at(_place(template, binding), prefix=f"{binding.claim.key}, child {template.name!r}: "):
+                made = _made(template, reader, binding)
+                if not made.fits:
+                    _refuse_huge(made, template, binding)
+                dressed = dress(made.document, template.name, identity, class_ref=template.class_ref)
+                prefix = f"{binding.claim.key}, child {template.name!r}: "
+                with at(partial(_place, template, binding), prefix=prefix):
                     self.scopes.check(template.group_kind, namespaced=binding.klass.namespaced)
                     managed = template.managed and not template.composite
                     options = options_of(dressed, managed=managed, identity=identity)
@@ -189,11 +193,11 @@ class _Expander:
                 elif template.composite:
                     below = self._nested(template, dressed, binding, above)
                     if below:
-                        below.outcomes = tuple(outcomes)
+                        below.outcomes = made.outcomes
                         draft.nested.append(below)
                 else:
                     address = f"{binding.claim.key}/{template.name}"
-                    draft.children.append(Child(address, template, dressed, options, tuple(outcomes)))
+                    draft.children.append(Child(address, template, dressed, options, made.outcomes))
         problems.raise_as(ComposeError)
         return draft
 
@@ -221,14 +225,13 @@ def _application(template: Template, document: dict[str, Any], binding: Binding)
         return read_application(Document(document, where.file, where.line))
 
 
-def _made(template: Template, claim: dict[str, Any], binding: Binding) -> tuple[dict[str, Any], list[patches.Outcome]]:
-    """The document of a template: its base with its patches, or what its text becomes."""
+def _made(template: Template, reader: Reader, binding: Binding) -> Made:
+    """What a template makes: its base with its patches, or what its text becomes."""
     if template.opaque is None:
-        return _patched(template, claim, binding)
+        return compiled(template).make(reader, lambda problem, patch: _blamed(problem, patch, template, binding))
     where = _place(template, binding)
     with at(where, prefix=f"{binding.claim.key}, child {template.name!r}: "):
-        document = templated(template.opaque, template.base, claim, where)
-    return document, []
+        return Made(templated(template.opaque, template.base, reader.claim, where), (), fits=False)
 
 
 def templated(
@@ -243,30 +246,12 @@ def templated(
     return cleaned(document, Document(document, where.file if where else ""), "", [])
 
 
-def _patched(
-    template: Template, claim: dict[str, Any], binding: Binding
-) -> tuple[dict[str, Any], list[patches.Outcome]]:
-    document: dict[str, Any] = copied(dict(template.base))
-    sides = {Side.claim: claim, Side.resource: document}
-    outcomes: list[patches.Outcome] = []
-    problems = Collector()
-    for patch in template.patches:
-        try:
-            outcomes.append(patches.apply(patch, sides))
-        except EngineError as error:
-            problems.problems += [_blamed(p, patch.at, template, binding) for p in error.problems]
-    problems.raise_as(ComposeError)
-    return document, outcomes
-
-
-def _refuse_huge(
-    document: dict[str, Any], outcomes: Sequence[patches.Outcome], template: Template, binding: Binding
-) -> None:
+def _refuse_huge(made: Made, template: Template, binding: Binding) -> None:
     """Refuse whole numbers that no cluster can hold; the engine would round them."""
-    for path, leaf in walk(document):
+    for path, leaf in walk(made.document):
         if not isinstance(leaf, int) or leaf in _INT64:
             continue
-        written = (o.patch for o in outcomes if o.applied and path[: len(to := fieldpath.parse(o.patch.to))] == to)
+        written = (o.patch for o in made.outcomes if o.applied and path[: len(to := fieldpath.parse(o.patch.to))] == to)
         patch = next(written, None)
         text = fieldpath.to_text(path)
         where = (
@@ -278,12 +263,11 @@ def _refuse_huge(
         raise ComposeError(Problem(what, where, text, "use a smaller number, or quote it"))
 
 
-def _blamed(problem: Problem, at_: str, template: Template, binding: Binding) -> Problem:
+def _blamed(problem: Problem, patch: Patch, template: Template, binding: Binding) -> Problem:
     """The problem of a patch with both places: the claim's field where there is one, and the patch in the class."""
     document = template.document or binding.klass.document
-    patch_place = document.source_of(at_)
+    patch_place = document.source_of(patch.at)
     what = f"{binding.claim.key}, child {template.name!r}: {problem.what} (patch at {patch_place})"
-    patch = next(p for p in template.patches if p.at == at_)
     where = binding.claim.document.source_of(patch.reads[0]) if patch.reads else patch_place
     fix = problem.fix or "mend the claim's value or the class's patch"
     return replace(problem, what=what, where=where, path=problem.path or patch.reads[0], fix=fix)

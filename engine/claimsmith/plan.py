@@ -23,7 +23,7 @@ from claimsmith.reference import Selection, Table, Target
 from claimsmith.released import Released
 from claimsmith.scope import Scopes
 from claimsmith.targets import Published
-from claimsmith.values import Ref, walk
+from claimsmith.values import Ref, refs
 from claimsmith.workload import Schedule
 from claimsmith.workload_plan import PlannedWorkload, plan_workloads
 
@@ -236,13 +236,14 @@ def target_of_given(resource: GivenResource) -> Target:
 def finished(draft: Draft, targets: Mapping[GroupKind, Sequence[Target]], table: Table) -> PlannedClaim:
     """The claim with selectors replaced by references, its children in order, and its Secrets."""
     nested = [finished(d, targets, table) for d in draft.nested]
-    children = {c.address: _referenced(c, draft, targets, table) for c in draft.children}
-    needs = {
-        a: [(r.resource, fieldpath.to_text(p)) for p, r in walk(c.document) if isinstance(r, Ref)]
-        for a, c in children.items()
+    siblings = [target_of(c, draft.identity) for c in draft.children]
+    children = {
+        c.address: _referenced(c, own, draft, siblings, targets, table)
+        for c, own in zip(draft.children, siblings, strict=True)
     }
+    needs = {a: [(r.resource, fieldpath.to_text(p)) for p, r in refs(c.document)] for a, c in children.items()}
     claim = draft.binding.claim
-    with at(draft.binding.klass.document.source_of("spec"), prefix=f"{claim.key}: "):
+    with at(lambda: draft.binding.klass.document.source_of("spec"), prefix=f"{claim.key}: "):
         order = reference.ordered(list(children), needs)
         places = [p for a in order if (p := _place(children[a]))] + [
             p for n in nested if (p := _nested_place(n, draft))
@@ -289,14 +290,22 @@ def recorded_pick(binding: Binding, template: Template, selection: Selection) ->
     return next((found for n in names if n and (found := binding.picks.get(pick_key(n, path)))), "")
 
 
-def _referenced(child: Child, draft: Draft, targets: Mapping[GroupKind, Sequence[Target]], table: Table) -> Child:
-    own = target_of(child, draft.identity)
+def _referenced(
+    child: Child,
+    own: Target,
+    draft: Draft,
+    siblings: Sequence[Target],
+    targets: Mapping[GroupKind, Sequence[Target]],
+    table: Table,
+) -> Child:
     picks: dict[str, str] = {}
 
     def ref_of(selection: Selection) -> dict[str, Ref]:
-        candidates = [t for kind in selection.targets for t in targets.get(kind, ())]
+        among = (
+            [t for kind in selection.targets for t in targets.get(kind, ())] if not selection.same_parent else siblings
+        )
         recorded = recorded_pick(draft.binding, child.template, selection)
-        picked = reference.pick(selection, own=own, candidates=candidates, recorded=recorded)
+        picked = reference.pick(selection, own=own, candidates=among, recorded=recorded)
         if not selection.same_parent:
             picks[fieldpath.to_text(selection.ref_path)] = picked.address
         return {"name": Ref(picked.address, ("metadata", "name"), known=picked.name)}
@@ -322,11 +331,10 @@ def _outside_needs(root: PlannedClaim) -> list[tuple[str, str]]:
     found = [(str(required), root.binding.claim.resource_path)] if required else []
     for claim in root.walk():
         for child in claim.children:
-            for path, leaf in walk(child.document):
-                if isinstance(leaf, Ref) and leaf.resource not in own and leaf.resource.rpartition("/")[0]:
-                    found.append(
-                        (leaf.resource.rpartition("/")[0], f"{child.template.name}: {fieldpath.to_text(path)}")
-                    )
+            for path, ref in refs(child.document):
+                needed = ref.resource.rpartition("/")[0]
+                if needed and ref.resource not in own:
+                    found.append((needed, f"{child.template.name}: {fieldpath.to_text(path)}"))
     return found
 
 

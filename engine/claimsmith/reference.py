@@ -11,8 +11,8 @@ import graphlib
 import hashlib
 import heapq
 import itertools
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from claimsmith import fieldpath
@@ -82,10 +82,9 @@ def selections(
 
     `maybe` tells of a value that it may turn out not to be there: then the selector counts as far as it does.
     """
-    group_kind = GroupKind.of(dict(document))
-    found: list[Selection] = []
-    _find(document.get("spec"), ("spec",), group_kind, table, found, maybe)
-    return found
+    owner = GroupKind.of(dict(document))
+    places = _places(document.get("spec"), ("spec",), table.get(owner, {}))
+    return [_selection(p, owner, table) for p in places if p.in_force(maybe)]
 
 
 def fitting(selection: Selection, *, own: Target, candidates: Iterable[Target]) -> list[Target]:
@@ -127,12 +126,14 @@ def replace_selectors(
 
     `ref_of` gives what `xxxRef` is to say.
     """
-    if "spec" not in document:
+    owner = GroupKind.of(dict(document))
+    places = _places(document.get("spec"), ("spec",), table.get(owner, {}))
+    if not places:
         return dict(document)
-    chosen = {s.path: s for s in selections(document, table, maybe)}
-    return dict(document) | {
-        "spec": _replaced(document.get("spec"), ("spec",), chosen, ref_of, _fields(document, table))
-    }
+    chosen = {(*p.path, p.key): _selection(p, owner, table) for p in places if p.in_force(maybe)}
+    way = {p.path[:depth] for p in places for depth in range(1, len(p.path) + 1)}
+    spec = _replaced(document["spec"], ("spec",), way, chosen, ref_of, table.get(owner, {}))
+    return {**document, "spec": spec}
 
 
 def ordered(items: Sequence[str], needs: Mapping[str, Sequence[tuple[str, str]]]) -> list[str]:
@@ -174,28 +175,36 @@ def _circle(items: Sequence[str], needs: Mapping[str, Sequence[tuple[str, str]]]
     raise AssertionError("items that cannot be ordered hold a circle")
 
 
-def _find(
-    value: Any,
-    path: fieldpath.Path,
-    owner: GroupKind,
-    table: Table,
-    found: list[Selection],
-    maybe: Callable[[Any], bool],
-) -> None:
-    if isinstance(value, list):
-        for index, item in enumerate(value):
-            _find(item, (*path, index), owner, table, found, maybe)
-    if not isinstance(value, dict):
-        return
-    for key, item in value.items():
-        here = (*path, key)
-        if _is_selector(key, item, table.get(owner, {})):
-            name = key.removesuffix(_SUFFIX)
-            ref, own = value.get(f"{name}Ref"), value.get(name)
-            if (f"{name}Ref" not in value or maybe(ref)) and (own is None or maybe(own)):
-                found.append(replace(_selection(here, name, item, owner, table), unless=own, ref=ref))
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """A selector in a document: the object that holds it, where that is, and under which key."""
+
+    path: fieldpath.Path
+    holder: Mapping[str, Any]
+    key: str
+
+    @property
+    def name(self) -> str:
+        """The field that the selector is for."""
+        return self.key.removesuffix(_SUFFIX)
+
+    def in_force(self, maybe: Callable[[Any], bool]) -> bool:
+        """Whether neither a reference nor a value is there that wins over the selector."""
+        ref, own = f"{self.name}Ref", self.holder.get(self.name)
+        return (ref not in self.holder or maybe(self.holder[ref])) and (own is None or maybe(own))
+
+
+def _places(value: Any, path: fieldpath.Path, fields: Mapping[str, tuple[GroupKind, ...]]) -> list[_Place]:
+    """Every selector, in file order."""
+    found: list[_Place] = []
+    for key, item in enumerate(value) if isinstance(value, list) else value.items() if isinstance(value, dict) else ():
+        if not isinstance(item, dict | list):
+            continue
+        if isinstance(key, str) and _is_selector(key, item, fields):
+            found.append(_Place(path, value, key))
         else:
-            _find(item, here, owner, table, found, maybe)
+            found += _places(item, (*path, key), fields)
+    return found
 
 
 def _is_selector(key: str, value: Any, fields: Mapping[str, tuple[GroupKind, ...]]) -> bool:
@@ -205,7 +214,8 @@ def _is_selector(key: str, value: Any, fields: Mapping[str, tuple[GroupKind, ...
     return any(word in value for word in (*SAME_PARENT, "matchClassRef")) or key.removesuffix(_SUFFIX) in fields
 
 
-def _selection(path: fieldpath.Path, name: str, value: dict[str, Any], owner: GroupKind, table: Table) -> Selection:
+def _selection(place: _Place, owner: GroupKind, table: Table) -> Selection:
+    path, name, value = (*place.path, place.key), place.name, place.holder[place.key]
     text = fieldpath.to_text(path)
     known = table.get(owner, {})
     if name not in known:
@@ -219,24 +229,24 @@ def _selection(path: fieldpath.Path, name: str, value: dict[str, Any], owner: Gr
         raise ReferenceError_(Problem(f"a selector knows no {sorted(unknown)[0]!r}", path=text, fix=fix))
     labels = value.get("matchLabels") or {}
     class_name = str((value.get("matchClassRef") or {}).get("name", ""))
-    return Selection(path, name, known[name], any(value.get(w) is True for w in SAME_PARENT), labels, class_name)
-
-
-def _fields(document: Mapping[str, Any], table: Table) -> Mapping[str, tuple[GroupKind, ...]]:
-    return table.get(GroupKind.of(dict(document)), {})
+    same_parent = any(value.get(w) is True for w in SAME_PARENT)
+    ref, own = place.holder.get(f"{name}Ref"), place.holder.get(name)
+    return Selection(path, name, known[name], same_parent, labels, class_name, ref=ref, unless=own)
 
 
 def _replaced(
     value: Any,
     path: fieldpath.Path,
+    way: Collection[fieldpath.Path],
     chosen: Mapping[fieldpath.Path, Selection],
     ref_of: Callable[[Selection], Any],
     fields: Mapping[str, tuple[GroupKind, ...]],
 ) -> Any:
-    if isinstance(value, list):
-        return [_replaced(item, (*path, i), chosen, ref_of, fields) for i, item in enumerate(value)]
-    if not isinstance(value, dict):
+    """The value with its selectors replaced; what is not on the way to one stays as it is."""
+    if path not in way:
         return value
+    if isinstance(value, list):
+        return [_replaced(item, (*path, i), way, chosen, ref_of, fields) for i, item in enumerate(value)]
     result: dict[str, Any] = {}
     for key, item in value.items():
         here = (*path, key)
@@ -245,7 +255,7 @@ def _replaced(
         elif (*path, f"{key.removesuffix('Ref')}{_SUFFIX}") in chosen and key.endswith("Ref"):
             continue  # it is said together with the selector
         elif not _is_selector(key, item, fields):
-            result[key] = _replaced(item, here, chosen, ref_of, fields)
+            result[key] = _replaced(item, here, way, chosen, ref_of, fields)
     return result
 
 

@@ -45,9 +45,15 @@ def walk(value: Any, path: fieldpath.Path = ()) -> Iterator[tuple[fieldpath.Path
             yield path, value
 
 
-def refs(value: Any) -> Iterator[Ref]:
-    """Every Ref in a document, in file order."""
-    return (leaf for _, leaf in walk(value) if isinstance(leaf, Ref))
+def refs(value: Any, path: fieldpath.Path = ()) -> list[tuple[fieldpath.Path, Ref]]:
+    """Every Ref in a document with its path, in file order."""
+    found: list[tuple[fieldpath.Path, Ref]] = []
+    for key, item in value.items() if isinstance(value, dict) else enumerate(value):
+        if isinstance(item, dict | list):
+            found += refs(item, (*path, key))
+        elif isinstance(item, Ref):
+            found.append(((*path, key), item))
+    return found
 
 
 def mapped(value: Any, change: Callable[[Any], Any]) -> Any:

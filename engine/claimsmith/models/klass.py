@@ -133,6 +133,8 @@ class Template:
     """Whether it has a base; without one, it patches what an earlier step made under its name."""
     checks: tuple[Check, ...] = ()
     """What must hold for the child to be ready; nothing means that its condition Ready is True."""
+    memo: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
+    """What was worked out of it, once for all claims."""
 
     def place_of(self, path: str) -> str:
         """Where a field of the base stands in the document."""
@@ -203,6 +205,8 @@ class Class:
     """The resource that is there already, for a claim that names one instead of a class."""
     steps: tuple[Step, ...] = ()
     """The steps of today's compositions, in order; their templates are those of the class."""
+    memo: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
+    """What was worked out of it, once for all claims."""
 
     @property
     def name(self) -> str:
@@ -215,6 +219,11 @@ class Class:
 
     def digest(self) -> str:
         """A fingerprint of what the class makes: comments, order of keys and labels for selection do not count."""
+        if "digest" not in self.memo:
+            self.memo["digest"] = self._digest()
+        return str(self.memo["digest"])
+
+    def _digest(self) -> str:
         content = {"key": str(self.key), "serves": str(self.serves), "parent": self.parent.value}
         templates = [
             {
