@@ -16,7 +16,6 @@ import yaml
 from claimsmith.values import mapped
 
 WIDTH = 120
-_LONGEST_KEY = 100
 _PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_./@-]*|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 """Texts that are written as they are, unless they are words for something else; uids among them."""
 _WORDS = frozenset(
@@ -121,10 +120,11 @@ def _leaf(value: Any, column: int, shown: Shown) -> str:
 
 @lru_cache(maxsize=4096)
 def _key(key: Any) -> str:
-    text = _scalar(key) if isinstance(key, str) and 0 < len(key) <= _LONGEST_KEY else ""
-    if not text:
+    """A key that stands on one line with what follows it."""
+    line, *more = dumped({key: None}).splitlines() if isinstance(key, str) and len(key) < WIDTH else ("", "")
+    if more or not line.endswith(": null"):
         raise _Unusual
-    return text
+    return line.removesuffix(": null")
 
 
 @lru_cache(maxsize=65536)
