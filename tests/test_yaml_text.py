@@ -14,7 +14,9 @@ from claimsmith.yaml_text import dumped, text_of
 TEXTS = st.one_of(
     st.text(max_size=12),
     st.text(alphabet="abz09 .:-_/@'\"#&*!|>%?,[]{}~=<\n\t\\é€", max_size=160),
-    st.sampled_from(["yes", "No", "ON", "null", "~", "1e3", "0x1f", "1_000", "2024-01-01", "1:30", ".5", "-", "", " x"]),
+    st.sampled_from(
+        ["yes", "No", "ON", "null", "~", "1e3", "0x1f", "1_000", "2024-01-01", "1:30", ".5", "-", "", " x"]
+    ),
     st.uuids().map(str),
 )
 LEAVES = st.one_of(TEXTS, st.none(), st.booleans(), st.integers(), st.floats(allow_nan=True))
@@ -38,7 +40,7 @@ def test_it_is_what_the_library_writes(document: dict[str, Any]) -> None:
         pytest.param({"a": {"b": {"c": "word " * 21}}}, id="the-column-counts"),
         pytest.param({"a": "one\ntwo\n"}, id="several-lines"),
         pytest.param({"k" * 140: 1}, id="a-long-key"),
-        pytest.param({1: "a", True: "b", None: "c"}, id="keys-that-are-no-text"),
+        pytest.param({2: "a", True: "b", None: "c"}, id="keys-that-are-no-text"),
         pytest.param({"a": [0.0, -0.0, 1.0, 1e300, float("inf")]}, id="floats"),
         pytest.param({"a": "yes", "yes": "a", "b": "NULL", "c": "Off"}, id="words-for-something-else"),
     ],

@@ -61,9 +61,9 @@ def _read(text: str, file: str) -> Sequence[Record]:
     raw = parse(_File, document)
     problems = Collector()
     records: dict[ClaimKey, Record] = {}
-    for index, b in enumerate(raw.bindings):
+    places = document.sources_of_items("bindings") if raw.bindings else []
+    for index, (b, where) in enumerate(zip(raw.bindings, places, strict=True)):
         claim = ClaimKey.parse(b.claim)
-        where = document.source_of(("bindings", index))
         if claim in records:
             problems.add(Problem(f"{claim} is bound twice", where, f"bindings[{index}]", "keep one of the two"))
         previous = ClassKey.parse(b.previous_class) if b.previous_class else None

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer(
     pretty_exceptions_enable=False,
+    rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
     help="Claims and compositions for Pulumi.",
 )

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from claimsmith.models.klass import Parent
@@ -22,7 +23,7 @@ PROTECT = "claimsmith.io/protect"
 ADOPT = "claimsmith.io/adopt"
 CONTROLLER_OWNED = "claimsmith.io/controller-owned"
 TIMEOUT = "claimsmith.io/timeout"
-LABEL = "resourceclaim.crossplane.io/"
+CLAIM_LABELS = tuple(f"resourceclaim.crossplane.io/{word}" for word in ("namespace", "name", "uid"))
 COMPOSITE = {"apiVersion": "core.crossplane.io/v1alpha1", "kind": "CompositeResource"}
 AGGREGATE = {"apiVersion": "aggregation.crossplane.io/v1alpha1", "kind": "AggregateResource"}
 SECRET_TYPE = "connection.crossplane.io/v1alpha1"
@@ -89,7 +90,7 @@ class Identity:
             case Parent.requirement:
                 values = {"crossplane.io/claim-namespace": self.namespace, "crossplane.io/claim-name": self.name}
             case _:
-                values = {f"{LABEL}namespace": self.namespace, f"{LABEL}name": self.name, f"{LABEL}uid": self.uid}
+                values = dict(zip(CLAIM_LABELS, (self.namespace, self.name, self.uid), strict=True))
         return {key: label_value(value) for key, value in values.items()}
 
     def claim_reference(self) -> dict[str, Any]:
@@ -98,6 +99,7 @@ class Identity:
         return {"apiVersion": self.api_version, "kind": self.kind, **place, "name": self.name}
 
 
+@lru_cache(maxsize=256)
 def generated_name(stem: str, uid: str, template: str) -> str:
     """`<stem>-<5>`: the same for the same claim and template, cut to Kubernetes' limit."""
     number = int.from_bytes(hashlib.sha256(f"{uid}/{template}".encode()).digest()[:8], "big")
