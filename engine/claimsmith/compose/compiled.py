@@ -15,17 +15,18 @@ from typing import Any
 from claimsmith import fieldpath
 from claimsmith.compose import patches, transforms
 from claimsmith.errors import Collector, ComposeError, EngineError, NotFound, Problem
+from claimsmith.fieldpath import Path
 from claimsmith.merge import MergePolicy
 from claimsmith.models.klass import Patch, Side, Template
 from claimsmith.values import copied, walk
 
 _INT64 = range(-(2**63), 2**63)
 _NOTHING: Any = object()
-_UNUSUAL: Any = object()
-"""In the place of a value: one that `patches.apply` is to look at."""
 
 Blame = Callable[[Problem, Patch], Problem]
 """Says whose fault the problem of a patch is."""
+_Write = tuple[str, int, tuple[str, ...], str]
+"""What to write (its key in the reader), into which object, through which fields that are made for it, under which."""
 
 
 def compiled(template: Template) -> Compiled:
@@ -36,23 +37,19 @@ def compiled(template: Template) -> Compiled:
     return made
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Reader:
-    """What one claim says, each thing read once."""
+    """One claim, and what was read of it: each thing once."""
 
     claim: dict[str, Any]
-    _known: dict[str, Any] = field(default_factory=dict)
-
-    def value(self, source: _Source) -> Any:
-        """The value of a source, or the `NotFound` that there is none, or that it is unusual."""
-        found = self._known.get(source.key, _NOTHING)
-        if found is _NOTHING:
-            found = self._known[source.key] = source.read(self.claim)
-        return found
+    known: dict[str, Any] = field(default_factory=dict)
+    """Values that documents may share, by what they are read from."""
+    missing: dict[str, NotFound] = field(default_factory=dict)
 
     def forget(self) -> None:
         """Read everything anew: a patch has changed the claim."""
-        self._known.clear()
+        self.known.clear()
+        self.missing.clear()
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,110 +67,130 @@ class Compiled:
     """A template whose patches are ready to be applied."""
 
     def __init__(self, template: Template) -> None:
-        self._steps = [_Step(patch) for patch in template.patches]
-        self._fresh = _copier(dict(template.base), [path for p in template.patches if (path := fieldpath.parse(p.to))])
+        paths = [fieldpath.parse(patch.to) for patch in template.patches]
+        self._base = _Base(dict(template.base), paths)
+        self._steps = [_Step(p, path, self._base, paths) for p, path in zip(template.patches, paths, strict=True)]
+        self._writes = [step.write for step in self._steps]
+        self._applied = tuple(patches.Outcome(patch, applied=True) for patch in template.patches)
         self._fits = all(leaf in _INT64 for _, leaf in walk(dict(template.base)) if isinstance(leaf, int))
 
     def make(self, reader: Reader, blame: Blame) -> Made:
         """The template's document for a claim. The problems of all its patches are raised together."""
-        document: dict[str, Any] = self._fresh()
-        outcomes: list[patches.Outcome] = []
+        known = reader.known
+        objects = self._base.objects()
         problems = Collector()
+        others: dict[int, patches.Outcome] = {}
         fits = self._fits
-        for step in self._steps:
-            value = reader.value(step.source) if step.quick else _UNUSUAL
-            if value.__class__ is NotFound and not step.patch.required:
-                outcomes.append(patches.Outcome(step.patch, applied=False, why=str(value)))
-            elif value is not _UNUSUAL and value.__class__ is not NotFound and step.write(document, value):
-                outcomes.append(step.applied)
-            else:
-                fits = False
-                try:
-                    outcomes.append(patches.apply(step.patch, {Side.claim: reader.claim, Side.resource: document}))
-                except EngineError as error:
-                    problems.problems += [blame(problem, step.patch) for problem in error.problems]
-                if step.patch.target is Side.claim:
-                    reader.forget()
+        for number, (key, slot, below, last) in enumerate(self._writes):
+            value = known.get(key, _NOTHING)
+            if value is _NOTHING:
+                step = self._steps[number]
+                value = step.read(reader)
+                if value is _NOTHING:
+                    fits = fits and key in reader.missing
+                    with problems.catch():
+                        others[number] = step.apply(reader, objects[0], blame)
+                    continue
+            here = objects[slot]
+            for name in below:
+                here = here.setdefault(name, {})
+            here[last] = value
         problems.raise_as(ComposeError)
-        return Made(document, tuple(outcomes), fits)
+        outcomes = tuple(others.get(i, o) for i, o in enumerate(self._applied)) if others else self._applied
+        return Made(objects[0], outcomes, fits)
 
 
-class _Source:
-    """Where the value of a patch comes from: what it reads, combines and transforms."""
+class _Base:
+    """The base of a template: which of its objects each document needs for itself, since patches write into them."""
 
-    __slots__ = ("_calls", "_combine", "_paths", "key")
+    def __init__(self, base: dict[str, Any], paths: Sequence[Path]) -> None:
+        self.slots: dict[Path, int] = {}
+        """Where such an object is among those that `objects` gives, by its path."""
+        self._shared: list[dict[str, Any]] = []
+        self._links: list[tuple[int, str, int]] = []
+        self._whole: list[tuple[int, str, Any]] = []
+        self._add((), base, [path for path in paths if path])
 
-    def __init__(self, patch: Patch) -> None:
-        self.key = repr((patch.reads, patch.combine, patch.transforms))
-        self._paths = [fieldpath.parse(path) for path in patch.reads]
-        self._combine = patch.combine
-        self._calls = [transforms.prepared(transform) for transform in patch.transforms]
+    def objects(self) -> list[dict[str, Any]]:
+        """These objects anew, put together: the first is the document."""
+        objects = [shared.copy() for shared in self._shared]
+        for holder, key, inner in self._links:
+            objects[holder][key] = objects[inner]
+        for holder, key, value in self._whole:
+            objects[holder][key] = copied(value)
+        return objects
 
-    def read(self, claim: dict[str, Any]) -> Any:
-        """The value for a claim. Only values that all documents may share are usual."""
-        try:
-            values = [fieldpath.get(claim, path) for path in self._paths]
-            value = transforms.formatted(self._combine, *values) if self._combine is not None else values[0]
-            for call in self._calls:
-                value = call(value)
-        except NotFound as error:
-            return error
-        except EngineError:
-            return _UNUSUAL
-        shared = value is None or isinstance(value, str | bool) or (isinstance(value, int) and value in _INT64)
-        return value if shared else _UNUSUAL
+    def is_open(self, slot: int, key: str) -> bool:
+        """Whether such an object has no such field."""
+        return key not in self._shared[slot]
+
+    def _add(self, path: Path, value: dict[str, Any], paths: Sequence[Path]) -> int:
+        slot = self.slots[path] = len(self._shared)
+        self._shared.append(value)
+        anywhere = any(_plain_length(p) == 0 for p in paths)
+        for key, inner in value.items():
+            below = [p[1:] for p in paths if p[0] == key and len(p) > 1]
+            if anywhere or (below and isinstance(inner, list)):
+                self._whole.append((slot, key, inner))
+            elif below and isinstance(inner, dict):
+                self._links.append((slot, key, self._add((*path, key), inner, below)))
+        return slot
 
 
 class _Step:
-    """One patch with its path apart, and what is said where it was applied."""
+    """One patch, made ready. A quick one writes a value into an object that is surely there."""
 
-    __slots__ = ("_last", "_parents", "applied", "patch", "quick", "source")
-
-    def __init__(self, patch: Patch) -> None:
+    def __init__(self, patch: Patch, path: Path, base: _Base, paths: Sequence[Path]) -> None:
         self.patch = patch
-        self.source = _Source(patch)
-        *self._parents, self._last = fieldpath.parse(patch.to) or ("",)
-        self.applied = patches.Outcome(patch, applied=True)
-        self.quick = (
+        self._paths = [fieldpath.parse(read) for read in patch.reads]
+        self._calls = [transforms.prepared(transform) for transform in patch.transforms]
+        parents = path[:-1]
+        depth = next(d for d in range(len(parents), -1, -1) if parents[:d] in base.slots)
+        slot, below = base.slots[parents[:depth]], tuple(map(str, parents[depth:]))
+        quick = (
             (patch.origin, patch.target) == (Side.claim, Side.resource)
             and patch.policy is MergePolicy.Replace
             and not patch.fill
-            and _plain_length(fieldpath.parse(patch.to)) == len(self._parents) + 1
+            and 0 < _plain_length(path) == len(path)
+            and not any(parents[: _plain_length(other)] == other[: _plain_length(other)] for other in paths)
+            and (not below or base.is_open(slot, below[0]))
         )
+        self._key = repr((patch.reads, patch.combine, patch.transforms)) if quick else ""
+        self.write: _Write = (self._key, slot, below, str(path[-1]) if path else "")
 
-    def write(self, document: dict[str, Any], value: Any) -> bool:
-        """Write the value, making the objects on the way; tells whether nothing was in the way."""
-        here = document
-        for name in self._parents:
-            inner = here.get(name, _NOTHING)  # type: ignore[arg-type]  # only fields, where it is quick
-            if inner is _NOTHING:
-                inner = here[name] = {}  # type: ignore[index]
-            elif inner.__class__ is not dict:
-                return False
-            here = inner
-        here[self._last] = value  # type: ignore[index]
-        return True
+    def read(self, reader: Reader) -> Any:
+        """The value that a quick one writes, if it is there and documents may share it."""
+        if not self._key or self._key in reader.missing:
+            return _NOTHING
+        try:
+            values = [fieldpath.get(reader.claim, path) for path in self._paths]
+            value = transforms.formatted(self.patch.combine, *values) if self.patch.combine is not None else values[0]
+            for call in self._calls:
+                value = call(value)
+        except NotFound as error:
+            reader.missing[self._key] = error
+            return _NOTHING
+        except EngineError:
+            return _NOTHING
+        if not (value is None or isinstance(value, str | bool) or (isinstance(value, int) and value in _INT64)):
+            return _NOTHING
+        reader.known[self._key] = value
+        return value
+
+    def apply(self, reader: Reader, document: dict[str, Any], blame: Blame) -> patches.Outcome:
+        """Apply the patch as it is, whatever it is."""
+        absent = reader.missing.get(self._key)
+        if absent and not self.patch.required:
+            return patches.Outcome(self.patch, applied=False, why=str(absent))
+        try:
+            return patches.apply(self.patch, {Side.claim: reader.claim, Side.resource: document})
+        except EngineError as error:
+            raise ComposeError(*(blame(problem, self.patch) for problem in error.problems)) from error
+        finally:
+            if self.patch.target is Side.claim:
+                reader.forget()
 
 
-def _plain_length(path: fieldpath.Path) -> int:
+def _plain_length(path: Path) -> int:
     """How many segments, from the first on, are fields: no indexes, no wildcards."""
     return next((i for i, s in enumerate(path) if not isinstance(s, str) or s == fieldpath.WILDCARD), len(path))
-
-
-def _copier(base: Any, paths: Sequence[fieldpath.Path]) -> Callable[[], Any]:
-    """A function that copies the base as far as patches to these paths may change it."""
-    if not isinstance(base, dict) or any(_plain_length(path) == 0 for path in paths):
-        return lambda: copied(base)
-    inner: list[tuple[str, Callable[[], Any]]] = []
-    for key, value in base.items():
-        below = [path[1:] for path in paths if path[0] == key and len(path) > 1]
-        if below and isinstance(value, dict | list):
-            inner.append((key, _copier(value, below)))
-
-    def fresh() -> dict[str, Any]:
-        own = dict(base)
-        for key, copy in inner:
-            own[key] = copy()
-        return own
-
-    return fresh
