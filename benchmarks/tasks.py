@@ -17,13 +17,12 @@ from benchmarks import workload
 
 def command(root: str, *words: str) -> dict[str, float]:
     """A whole command of claimsmith, from its words to what it prints, without the start of the interpreter."""
-    from claimsmith import cli
-
     # What is imported on the way is no part of it.
     import claimsmith.checks
     import claimsmith.cli.app
     import claimsmith.generate
     import claimsmith.render  # noqa: F401
+    from claimsmith import cli
 
     sys.argv = ["claimsmith", "-C", root, *words]
     begin = time.process_time()
@@ -85,13 +84,14 @@ def mocks(claims: str, children: str) -> dict[str, float]:
 def patches(claims: str, children: str) -> dict[str, float]:
     """Patches per second: the workload's class, applied to many claims."""
     from claimsmith.compose.compiled import Reader, compiled
+    from claimsmith.models.klass import Side
 
     klass = _class(int(children))
     wanted = [workload.claim_document(n) for n in range(int(claims))]
     begin = time.process_time()
     count = 0
     for claim in wanted:
-        reader = Reader(claim)
+        reader = Reader({Side.claim: claim})
         for template in klass.templates:
             count += len(compiled(template).make(reader, _unblamed).outcomes)
     return {"patches per second": count / (time.process_time() - begin)}

@@ -9,9 +9,11 @@ from typing import Any
 import pulumi
 from pulumi.runtime import mocks, rpc
 
+from claimsmith import fieldpath, render
 from claimsmith.cluster import Cluster
 from claimsmith.edge.deployment import Deployment
 from claimsmith.plan import Plan, target_of, target_of_given
+from claimsmith.values import Ref, refs
 from tests import samples
 
 
@@ -59,17 +61,40 @@ class Monitor(mocks.MockMonitor):
         return super().RegisterResource(request)
 
 
-class NoCluster(Cluster):
-    """A cluster in which there is nothing but connection Secrets, each with one key named after it."""
+class MockedCluster(Cluster):
+    """A cluster that has every connection Secret, and those children of a plan that others are made of.
 
-    def __init__(self) -> None:
+    A Secret has the keys that are asked of it, else one named after it. A field that others are made of says where it
+    comes from, as the offline render does.
+    """
+
+    def __init__(self, plan: Plan) -> None:
         super().__init__("")
+        self._keys: dict[tuple[str, str], list[str]] = {}
+        self._live: dict[tuple[str, str], dict[str, Any]] = {}
+        children = {c.address: c for claim in plan.walk() for c in claim.children}
+        told = [ref for c in children.values() for ref in refs(c.document)]
+        told += [ref for claim in plan.walk() for ref in refs(dict(claim.status))]
+        told += [
+            Ref(a, fieldpath.parse(d.field_path))
+            for a, c in children.items()
+            for d in c.template.details or ()
+            if d.field_path
+        ]
+        for ref in told:
+            if (child := children.get(ref.resource)) and ref.path[0] == "status":
+                live = self._live.setdefault((child.template.kind, child.name), render.plain(child.document))
+                fieldpath.put(live, ref.path, f"<{ref}>")
+        for claim in plan.walk():
+            for place in (p for secret in claim.connections for p in secret.sources):
+                self._keys[place.namespace, place.name] = [key for _, key in place.keys or ()]
 
-    def read(self, *_: Any, **__: Any) -> None:
-        return None
+    def read(self, _: str, kind: str, name: str, *__: Any) -> dict[str, Any] | None:
+        return self._live.get((kind, name))
 
     def secret_data(self, namespace: str, name: str) -> dict[str, str]:
-        return {f"key-of-{namespace}-{name}": "dmFsdWU="}
+        keys = self._keys.get((namespace, name)) or [f"key-of-{namespace}-{name}"]
+        return dict.fromkeys(keys, "dmFsdWU=")
 
 
 def registered(
@@ -83,11 +108,12 @@ def registered(
     deployment = Deployment(
         project=plan.project,
         stack=plan.stack,
-        cluster=NoCluster(),
+        cluster=MockedCluster(plan),
         targets=targets,
         composites=composites,
         table=samples.table(),
         picks=plan.picks,
+        environments=plan.environments,
     )
     Deployment.begin(deployment)
     try:

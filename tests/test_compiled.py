@@ -32,7 +32,6 @@ PATCHES = st.builds(
     required=st.booleans(),
     policy=st.sampled_from(MergePolicy),
     combine=st.none() | st.just("%v!"),
-    target=st.sampled_from([Side.resource, Side.resource, Side.resource, Side.claim]),
     fill=st.booleans(),
 )
 
@@ -50,7 +49,7 @@ def one_by_one(base: dict[str, Any], listed: list[Patch], claim: dict[str, Any])
 
 def together(template: Template, claim: dict[str, Any]) -> Any:
     try:
-        made = compiled(template).make(Reader(claim), lambda problem, _: problem)
+        made = compiled(template).make(Reader({Side.claim: claim}), lambda problem, _: problem)
     except ComposeError as error:
         return sorted(map(str, error.problems))
     assert not made.fits or all(-(2**63) <= n < 2**63 for n in integers(made.document))
@@ -90,6 +89,6 @@ def test_patches_that_meet(base: dict[str, Any], paths: list[str]) -> None:
 
 def test_documents_share_what_no_patch_writes_to() -> None:
     template = Template("t", {"spec": {"same": {"x": 1}, "own": {"y": 1}}}, (Patch(reads=("v",), to="spec.own.y"),))
-    one, other = (compiled(template).make(Reader({"v": v}), lambda p, _: p).document for v in (2, 3))
+    one, other = (compiled(template).make(Reader({Side.claim: {"v": v}}), lambda p, _: p).document for v in (2, 3))
     assert one["spec"]["same"] is other["spec"]["same"]
     assert (one["spec"]["own"], other["spec"]["own"]) == ({"y": 2}, {"y": 3})

@@ -14,7 +14,7 @@ CORE = [
     "errors", "fieldpath", "merge", "absent", "values", "regexp", "documents", "models", "catalog", "binding",
     "bindings_file", "compose", "reference", "connection", "plan", "render", "generate", "crds", "scope", "expand",
     "kubeconfig", "targets", "workload", "workload_plan", "records", "schema", "templating", "definitions", "crd_set",
-    "urns", "offers", "released", "explain", "yaml_text",
+    "urns", "offers", "released", "explain", "flow", "yaml_text",
 ]  # fmt: skip
 OUTSIDE = {
     "pulumi", "pulumi_kubernetes", "typer", "click", "rich", "os", "io", "pathlib", "shutil", "tempfile", "glob",
@@ -34,7 +34,7 @@ ORDER = [
     {"absent", "regexp", "fieldpath", "kubeconfig"},
     {"merge", "documents", "crds"},
     {"models", "reference", "values", "schema", "templating", "compose", "urns"},
-    {"definitions", "connection", "scope", "yaml_text"},
+    {"definitions", "connection", "scope", "flow", "yaml_text"},
     {"catalog"},
     {"binding", "crd_set", "offers"},
     {"bindings_file", "expand", "generate", "released"},

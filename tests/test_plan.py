@@ -62,13 +62,13 @@ def test_an_ambiguous_sibling_is_picked_alike_for_every_claim() -> None:
     claims = [claim_data(f"c{i}") for i in range(8)]
     made = plan({"base": SERVER}, *groups, claims=claims).claims
     servers = [c for p in made for c in p.children if c.template.name == "my-sql-server"]
-    picked = {refs(c.document)[0][1].resource.rpartition("/")[2] for c in servers}
+    picked = {next(refs(c.document)).resource.rpartition("/")[2] for c in servers}
     assert len(picked) == 1, "a component is generated once for all claims"
 
 
 def test_siblings_are_never_those_of_another_claim() -> None:
     made = plan({"base": SERVER}, {"base": GROUP}, claims=[claim_data("a"), claim_data("b")]).claims
-    assert all(refs(p.children[1].document)[0][1].resource == p.children[0].address for p in made)
+    assert all(next(refs(p.children[1].document)).resource == p.children[0].address for p in made)
 
 
 def test_the_secret_of_a_claim() -> None:
@@ -144,8 +144,8 @@ def shared(*networks: str, recorded: str | None = None) -> PlannedClaim:
     [found] = [c for c in made.claims if c.binding.claim.key == SUB]
     [subnetwork] = found.children
     # The plan's picks are those of its documents.
-    assert made.picks == {(subnetwork.address, "spec.forProvider.networkRef"): refs(subnetwork.document)[0][1].resource}
-    assert found.picks == {REF: refs(subnetwork.document)[0][1].resource}
+    assert made.picks == {(subnetwork.address, "spec.forProvider.networkRef"): next(refs(subnetwork.document)).resource}
+    assert found.picks == {REF: next(refs(subnetwork.document)).resource}
     warned = [p for p in made.warnings if "run: claimsmith bind dev" in p.fix]
     assert bool(warned) == (recorded is not None and found.picks[REF] != found.binding.picks.get(REF))
     return found

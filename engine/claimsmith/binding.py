@@ -18,11 +18,14 @@ from claimsmith.catalog import Catalog
 from claimsmith.documents import Document
 from claimsmith.errors import BindingError, Problem, Source, nearest
 from claimsmith.models.claim import Claim, ObjectRef
+from claimsmith.models.composition_today import OF_COMPOSITION
 from claimsmith.models.klass import Class, Parent
 from claimsmith.models.objects import ClaimKey, ClassKey
 
 IS_DEFAULT = "resourceclass.crossplane.io/is-default-class"
 WEIGHT = "resourceclass.crossplane.io/weight"
+PUBLISHING = frozenset({Parent.requirement, Parent.xr_claim})
+"""The classes that make the one composite which is asked for."""
 _NAMESPACE = uuid.UUID("6f1f5b0e-3f3c-5b0a-9a57-4e6f0c1d2a90")
 
 
@@ -92,7 +95,15 @@ def choose(claim: Claim, catalog: Catalog) -> Choice | Unbound:
     """The class for a claim that has none yet."""
     if claim.resource_ref:
         return _static(claim, claim.resource_ref, catalog)
-    serving = catalog.serving(claim.key.group_kind)
+    chosen = _chosen(claim, catalog)
+    if isinstance(chosen, Unbound) or not (claim.revision or claim.revision_selector):
+        return chosen
+    return _revision(claim, chosen, catalog)
+
+
+def _chosen(claim: Claim, catalog: Catalog) -> Choice | Unbound:
+    """The class for a claim, whichever revision of it."""
+    serving = [c for c in catalog.serving(claim.key.group_kind) if not c.revision]
     if claim.force:
         return _by_name(claim, claim.force, catalog, "forced by its definition", path="kind")
     if claim.class_ref:
@@ -105,11 +116,31 @@ def choose(claim: Claim, catalog: Catalog) -> Choice | Unbound:
         return _heaviest(claim, matching, f"{_word(claim)}Selector {claim.class_selector}")
     if claim.default:
         return _by_name(claim, claim.default, catalog, "default of its definition", path="kind")
-    defaults = [c for c in serving if c.annotations.get(IS_DEFAULT) == "true" or c.parent is Parent.requirement]
+    defaults = [c for c in serving if c.annotations.get(IS_DEFAULT) == "true" or c.parent in PUBLISHING]
+    if not defaults and claim.any_class and serving:
+        return _heaviest(claim, serving, "any of its kind")
     if not defaults:
         what = f"{claim.key} names no class, and {claim.key.group_kind} has no default class"
         return _unbound(claim, "spec", what, _offer(serving), mistake=False)
-    return _heaviest(claim, defaults, "published" if defaults[0].parent is Parent.requirement else "default class")
+    return _heaviest(claim, defaults, "published" if defaults[0].parent in PUBLISHING else "default class")
+
+
+def _revision(claim: Claim, chosen: Choice, catalog: Catalog) -> Choice | Unbound:
+    """The revision of the chosen composition that a claim names, or the latest that its selector matches."""
+    known = [c for c in catalog.serving(claim.key.group_kind) if c.revision]
+    own = [c for c in known if c.labels.get(OF_COMPOSITION) == chosen.klass.name]
+    if claim.revision:
+        fitting = [c for c in own if c.name == claim.revision]
+        path, why = f"{claim.word}RevisionRef.name", f"{chosen.reason}; {_word(claim)}RevisionRef"
+    else:
+        assert claim.revision_selector is not None, "asked for by one or the other"
+        fitting = [c for c in own if claim.revision_selector.matches(c.labels)]
+        path, why = f"{claim.word}RevisionSelector", f"{chosen.reason}; the latest revision that fits"
+    if not fitting:
+        what = f"no revision of {chosen.klass.key} fits {claim.revision or claim.revision_selector}"
+        return _unbound(claim, path, what, _offer(own), mistake=bool(claim.revision))
+    latest = max(fitting, key=lambda c: (c.revision, c.name))
+    return Choice(latest, why, tuple(c.key for c in fitting))
 
 
 def bind_one(

@@ -11,6 +11,7 @@ from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol, TypeVar
 
+from claimsmith import flow
 from claimsmith.crds import is_managed, refuse_unsound
 from claimsmith.documents import Document
 from claimsmith.errors import CatalogError, Collector, ModelError, Problem, nearest
@@ -20,10 +21,12 @@ from claimsmith.models import today as todays
 from claimsmith.models.bindable import Bindable
 from claimsmith.models.claim import Claim
 from claimsmith.models.definition import Definition
-from claimsmith.models.klass import Class, Parent, Patch, Template
+from claimsmith.models.klass import Class, Parent, Patch, SecretPlace, Template
 from claimsmith.models.objects import ClaimKey, ClassKey, GroupKind, ObjectKey, kebab
 from claimsmith.models.workload import APPLICATION
 from claimsmith.models.workload_index import Workloads, take
+from claimsmith.models.xrd import KIND as XRD
+from claimsmith.models.xrd import Xrd
 
 CRD = GroupKind("apiextensions.k8s.io", "CustomResourceDefinition")
 AGGREGATE = GroupKind("aggregation.crossplane.io", "AggregateResourceClass")
@@ -79,6 +82,8 @@ class Catalog:
         found = self.defined(kind)
         if found:
             return {found[0].group_kind} if found[1] else set()
+        if self.today.defined(kind):
+            return set()
         made = {t.group_kind for c in self.serving(kind) for t in c.templates if c.parent is Parent.claim}
         return {*self.bindable.direct(kind), *made, COMPOSITE_RESOURCE, AGGREGATE_RESOURCE}
 
@@ -107,15 +112,22 @@ def read_catalog(
     warnings: list[Problem] = []
     table = bindable or Bindable()
     today, others = todays.read(platform, problems, warnings)
+    claims, resources = list(claims), list(resources)
+    with problems.catch():
+        environments = [d for d in (*claims, *resources) if todays.is_environment(d)]
+        today = replace(today, environments=today.with_environments(environments))
+        claims, resources = ([d for d in given if d not in environments] for given in (claims, resources))
     claims, resources, workloads = take(claims, resources, problems, warnings)
     sorted_out = _sorted_out(others, table, problems)
     definitions = _definitions(sorted_out, problems)
     warnings += [w for d in definitions.values() for w in d.warnings]
     classes: dict[tuple[ClassKey, GroupKind], Class] = {}
     known = {*managed, *(_crd_kind(d) for d in sorted_out["crd"] if is_managed(d.data))}
-    for klass in _classes(sorted_out, definitions, table, problems, warnings):
+    seen = {_crd_kind(d) for d in sorted_out["crd"]}
+    all_classes = [*_classes(sorted_out, definitions, table, problems, warnings), *_todays(today, problems, warnings)]
+    for klass in all_classes:
         with problems.catch():
-            _add(classes, (klass.key, klass.serves), _told_apart(klass, definitions, known))
+            _add(classes, (klass.key, klass.serves), _told_apart(klass, definitions, today, known, seen))
     requests: dict[ClaimKey, Claim] = {}
     for document in claims:
         with problems.catch():
@@ -237,17 +249,63 @@ def _classes(
     return classes
 
 
-def _told_apart(klass: Class, definitions: Mapping[GroupKind, Definition], managed: Collection[GroupKind]) -> Class:
-    """The class with each template marked: composed in turn, managed by a provider, or a plain object."""
+def _told_apart(
+    klass: Class,
+    definitions: Mapping[GroupKind, Definition],
+    today: todays.Today,
+    managed: Collection[GroupKind],
+    seen: Collection[GroupKind],
+) -> Class:
+    """The class with each template marked: composed in turn, managed by a provider, or a plain object.
+
+    Today's compositions say by their silence that a resource becomes Ready; that holds unless its definition is `seen`
+    to be another's, or Kubernetes has the kind itself.
+    """
+
+    def is_managed_kind(kind: GroupKind) -> bool:
+        if klass.parent is Parent.xr:
+            foreign = "." in kind.group and not kind.group.endswith(".k8s.io")
+            return kind in managed or (foreign and kind not in seen)
+        return klass.parent is not Parent.instance or kind in managed
+
     templates = tuple(
         replace(
             t,
-            composite=_defined(definitions, t.group_kind) is not None or t.group_kind == APPLICATION,
-            managed=klass.parent is not Parent.instance or t.group_kind in managed,
+            composite=_defined(definitions, t.group_kind) is not None
+            or today.defined(t.group_kind) is not None
+            or t.group_kind == APPLICATION,
+            managed=is_managed_kind(t.group_kind),
         )
         for t in klass.templates
     )
     return replace(klass, templates=templates)
+
+
+def _todays(today: todays.Today, problems: Collector, warnings: list[Problem]) -> list[Class]:
+    """Today's compositions with what their definitions say of them, and a class for the claims of each definition."""
+    classes: list[Class] = []
+    for klass in today.compositions.values():
+        with problems.catch():
+            made, said = flow.deployable(_of_definition(klass, today.xrds.get(klass.serves)))
+            classes.append(made)
+            warnings += said
+    return [*classes, *(todays.claiming(x) for x in today.xrds.values() if x.claim)]
+
+
+def _of_definition(klass: Class, defined: Xrd | None) -> Class:
+    """A composition with what the definition of its kind says: scope, the details that count, where they go."""
+    if defined is None:
+        return klass
+    details = any(t.details for t in klass.templates)
+    wanted = klass.secret_namespace or (SECRET_NAMESPACE if defined.claim and details else None)
+    places = [s.secret for s in klass.steps if s.templates]
+    return replace(
+        klass,
+        namespaced=True if defined.namespaced else None,
+        connection_keys=defined.connection_keys,
+        secret_namespace=None if defined.modern else wanted,
+        secret=(places[-1] if places else SecretPlace()) if defined.modern else None,
+    )
 
 
 def _crd_kind(document: Document) -> GroupKind:
@@ -316,7 +374,9 @@ def _broken_promises(klass: Class) -> list[Problem]:
 
 
 def _read_claim(document: Document, definitions: Mapping[GroupKind, Definition], today: todays.Today) -> Claim:
-    today.refuse(document)
+    claim = today.read_claim(document)
+    if claim:
+        return claim
     kind = GroupKind.of(document.data)
     found = _defined(definitions, kind)
     if found:
@@ -358,7 +418,8 @@ def _twice(shown: str, first: Document, second: Document) -> CatalogError:
 
 
 def _unknown(document: Document, kind: GroupKind) -> ModelError:
-    known = {k.kind: k for k in (*resource_class.KINDS, *DEFINITIONS, PUBLICATION, AGGREGATE, composition.KIND, CRD)}
+    kinds = (*resource_class.KINDS, *DEFINITIONS, PUBLICATION, AGGREGATE, composition.KIND, CRD, XRD)
+    known = {k.kind: k for k in kinds}
     close = known.get(nearest(kind.kind, known) or "")
     listed = ", ".join(sorted(map(str, known.values())))
     fix = f"did you mean {close}?" if close else f"the platform's files hold {listed}, and classes with a specTemplate"

@@ -5,11 +5,15 @@ Only places are known here, never a value: the keys are read once the children e
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+import base64
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
+from claimsmith.compose import details
 from claimsmith.errors import ConnectionError_, Problem
+from claimsmith.models.klass import Detail
 
 PREFIX = "aggregation.crossplane.io/connection-secret-prefix"
 
@@ -25,12 +29,21 @@ class SecretPlace:
     keys: tuple[tuple[str, str], ...] | None = None
     """(name, key) of each detail; None for every key under its own name."""
     prefix: str = ""
+    own: tuple[Detail, ...] = ()
+    """The details that the child itself tells, without a Secret: fields of it, and fixed texts."""
 
     def __str__(self) -> str:
-        return f"{self.namespace}/{self.name}"
+        return f"{self.namespace}/{self.name}" if self.name else f"no Secret, but fields of {self.child}"
 
-    def taken(self, data: Mapping[str, str]) -> dict[str, str]:
-        """What of the Secret's data counts, under its names; a detail whose key is not there is named."""
+    @property
+    def reads_secret(self) -> bool:
+        """Whether there is a Secret to be read."""
+        return bool(self.name) and self.keys != ()
+
+    def taken(self, data: Mapping[str, str], live: Mapping[str, Any] | None = None) -> dict[str, str]:
+        """What of the Secret's data, and of the live child, counts under which name; what is not there is named."""
+        if self.own:
+            return {**replace(self, own=()).taken(data), **self._told(live or {})}
         if self.keys is None:
             return {f"{self.prefix}{key}": value for key, value in data.items()}
         for name, key in self.keys:
@@ -38,6 +51,14 @@ class SecretPlace:
                 what = f"the Secret {self} of {self.child!r} ({self.kind}) has no key {key!r} for the detail {name!r}"
                 raise ConnectionError_(Problem(what, fix=f"its keys are: {', '.join(sorted(data)) or 'none'}"))
         return {f"{self.prefix}{name}": data[key] for name, key in self.keys}
+
+    def _told(self, live: Mapping[str, Any]) -> dict[str, str]:
+        found, missing = details.extract(self.own, live, {})
+        if missing:
+            path = next(d.field_path for d in self.own if d.name == missing[0])
+            what = f"{self.child!r} ({self.kind}) has no {path} for the detail {missing[0]!r}"
+            raise ConnectionError_(Problem(what, fix="let its controller write it, or leave the detail out"))
+        return {f"{self.prefix}{name}": base64.b64encode(value).decode() for name, value in found.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,33 +68,48 @@ class Connection:
     namespace: str
     name: str
     sources: tuple[SecretPlace, ...]
+    only: tuple[str, ...] = ()
+    """The keys that it takes of all that its sources offer; empty means all."""
 
 
-def secret_place(
-    child: str, document: Mapping[str, Any], details: Iterable[tuple[str, str]] | None = None
-) -> SecretPlace | None:
-    """Where the connection details of a child go, if anywhere."""
+def secret_place(child: str, document: Mapping[str, Any], wanted: Sequence[Detail] | None = None) -> SecretPlace | None:
+    """Where the connection details of a child are found, if anywhere."""
+    keys = None if wanted is None else tuple((d.name, d.key) for d in wanted if d.key)
+    own = tuple(d for d in wanted or () if not d.key)
     spec = document.get("spec") or {}
     reference = spec.get("writeConnectionSecretToRef") if isinstance(spec, dict) else None
-    if not isinstance(reference, dict):
-        return None
+    if not isinstance(reference, dict) or (own and not keys):
+        return SecretPlace(child, str(document["kind"]), "", "", (), own=own) if own else None
+    metadata = document.get("metadata") or {}
+    if isinstance(metadata.get("namespace"), str):
+        reference = {"namespace": metadata["namespace"], **reference}
     missing = [key for key in ("namespace", "name") if not isinstance(reference.get(key), str)]
     if missing:
         path = f"spec.writeConnectionSecretToRef.{missing[0]}"
         what = f"the child {child!r} does not say where its connection secret goes: no {missing[0]}"
         raise ConnectionError_(Problem(what, path=path, fix=f"give it a {missing[0]}"))
-    prefix = ((document.get("metadata") or {}).get("annotations") or {}).get(PREFIX, "")
-    keys = None if details is None else tuple(details)
-    return SecretPlace(child, str(document["kind"]), reference["namespace"], reference["name"], keys, prefix)
+    prefix = (metadata.get("annotations") or {}).get(PREFIX, "")
+    return SecretPlace(child, str(document["kind"]), reference["namespace"], reference["name"], keys, prefix, own)
 
 
-def unite(parts: Sequence[tuple[SecretPlace, Mapping[str, str]]]) -> dict[str, str]:
-    """The union of several Secrets' data; a key that two of them hold is named."""
+def unite(
+    parts: Sequence[tuple[SecretPlace, Mapping[str, str]]],
+    live: Sequence[Mapping[str, Any] | None] = (),
+    *,
+    only: Sequence[str] = (),
+    later_wins: bool = False,
+) -> dict[str, str]:
+    """The union of several Secrets' data, and of what the live children tell.
+
+    A key that two of them hold is named, unless the later wins. Of `only` some keys nothing else is taken.
+    """
     united: dict[str, str] = {}
     origin: dict[str, SecretPlace] = {}
-    for place, data in parts:
-        for key, value in place.taken(data).items():
-            if key in united:
+    for (place, data), document in itertools.zip_longest(parts, live[: len(parts)]):
+        for key, value in place.taken(data, document).items():
+            if only and key not in only:
+                continue
+            if key in united and not later_wins:
                 what = f"the connection key {key!r} comes from both {origin[key].child} and {place.child}"
                 fix = f"let one of them write no such key, or annotate one with {PREFIX}"
                 raise ConnectionError_(Problem(what, fix=fix))

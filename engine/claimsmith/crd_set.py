@@ -18,6 +18,7 @@ from claimsmith.models.objects import GroupKind
 from claimsmith.scope import Scopes
 
 _BUILT_IN = Scopes({})
+_DEFINED = (Parent.instance, Parent.requirement, Parent.xr, Parent.xr_claim)
 _ANYTHING = {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}}
 
 
@@ -28,6 +29,7 @@ def own_crds(catalog: Catalog) -> list[Crd]:
     made = [
         *definitions.record_crds(),
         *(crd for d in catalog.definitions.values() for crd in definitions.crds_of(d)),
+        *(crd for x in catalog.today.xrds.values() for crd in definitions.xrd_crds(x)),
         *(
             definitions.claim_crd(version, kind.kind)
             for kind, versions in claims.items()
@@ -53,7 +55,8 @@ def claim_kinds(catalog: Catalog) -> dict[GroupKind, set[str]]:
     """The kinds of claims that classes serve, with the apiVersions in use; defined kinds are not among them."""
     found: dict[GroupKind, set[str]] = {}
     for klass in catalog.classes.values():
-        if klass.parent not in (Parent.instance, Parent.requirement) and not catalog.defined(klass.serves):
+        defined = catalog.defined(klass.serves) or catalog.today.defined(klass.serves)
+        if klass.parent not in _DEFINED and not defined:
             found.setdefault(klass.serves, set()).add(klass.claim_api_version)
     for claim in catalog.claims.values():
         if claim.key.group_kind in found or (claim.resource_ref and not catalog.defined(claim.key.group_kind)):

@@ -14,6 +14,7 @@ from claimsmith import schema as schemas
 from claimsmith.crds import Crd
 from claimsmith.documents import Document
 from claimsmith.errors import Problem
+from claimsmith.models.composite import full_schema as full_schema_of
 from claimsmith.models.definition import Definition
 from claimsmith.models.definition.injected import (
     NAME,
@@ -25,6 +26,7 @@ from claimsmith.models.definition.injected import (
     record,
     selector,
 )
+from claimsmith.models.xrd import Xrd
 
 Columns = Sequence[tuple[str, str, str]]
 
@@ -107,6 +109,30 @@ def crds_of(definition: Definition) -> list[Crd]:
     secret = ("Secret", "string", f"{chosen}.writeConnectionSecretToRef.name")
     twin = _crd(definition.api_version, names, found, [*columns, secret, _READY, _AGE], namespaced=True)
     return [own, twin]
+
+
+def xrd_crds(xrd: Xrd) -> list[Crd]:
+    """The definition of a composite of today's dialect, and of its claims where it has them."""
+    chosen = ".spec.crossplane" if xrd.modern else ".spec"
+    composition = ("Composition", "string", f"{chosen}.compositionRef.name")
+    kinds: list[tuple[Mapping[str, Any], str, bool, Columns]] = [
+        (xrd.names, "composite", xrd.namespaced, [composition, _READY, _AGE])
+    ]
+    if xrd.claim:
+        secret = ("Connection-Secret", "string", ".spec.writeConnectionSecretToRef.name")
+        kinds.append((xrd.claim_names, "claim", True, [secret, _READY, _AGE]))
+    found = []
+    for given, category, namespaced, columns in kinds:
+        kind = given["kind"]
+        names = {
+            **_names(kind, given["plural"], given["singular"] or kind.lower(), given["listKind"] or f"{kind}List"),
+            "categories": list(dict.fromkeys([*given["categories"], category])),
+            **({"shortNames": list(given["shortNames"])} if given["shortNames"] else {}),
+        }
+        for version in xrd.versions:
+            rules = schemas.normalised(full_schema_of(xrd, version, claim=category == "claim"))
+            found.append(_crd(f"{xrd.kind.group}/{version}", names, rules, columns, namespaced=namespaced))
+    return found
 
 
 def claim_crd(api_version: str, kind: str, *, schema: Mapping[str, Any] | None = None) -> Crd:

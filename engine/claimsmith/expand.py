@@ -6,30 +6,34 @@ that composites of composites become a tree. References between children are not
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
-from claimsmith import fieldpath, templating
+from claimsmith import fieldpath, flow, templating
 from claimsmith.binding import Binding, Record, Unbound, bind_one, changed_and_gone
 from claimsmith.catalog import Catalog
-from claimsmith.compose import patches
+from claimsmith.compose import environments, patches
 from claimsmith.compose.compiled import Made, Reader, compiled
 from claimsmith.compose.identity import EXTERNAL_NAME, PROTECT, Identity, dress
-from claimsmith.compose.options import Options, options_of
+from claimsmith.compose.options import Options, has, options_of
 from claimsmith.documents import Document
-from claimsmith.errors import BindingError, Collector, ComposeError, Problem, Source, at
+from claimsmith.errors import BindingError, Collector, ComposeError, EngineError, Problem, Source, at
 from claimsmith.models.claim import Claim
-from claimsmith.models.klass import Opaque, Parent, Patch, Template
+from claimsmith.models.klass import Opaque, Parent, Patch, Side, Template
+from claimsmith.models.metadata import is_name
 from claimsmith.models.objects import ClaimKey
 from claimsmith.models.template import cleaned
 from claimsmith.models.workload import APPLICATION, Application, read_application
 from claimsmith.scope import Scopes
-from claimsmith.values import walk
+from claimsmith.values import Ref, is_later, known, walk
 
 PROTECT_VALUE = "true"
 _INT64 = range(-(2**63), 2**63)
+
+Sides = dict[Side, dict[str, Any]]
+"""What patches read and write beside the child: the claim, and the environment."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +72,8 @@ class Draft:
     """What became of the patches of the template that made it."""
     applications: list[Application] = field(default_factory=list)
     """What it is made of in other clusters: scheduled like those that are authored."""
+    status: dict[str, Any] = field(default_factory=dict)
+    """What its children tell it, where its class says so: mostly values that are known only later."""
 
     def walk(self) -> Iterator[Draft]:
         """This draft and all below it, parents first."""
@@ -82,6 +88,8 @@ class Expansion:
 
     drafts: tuple[Draft, ...]
     unbound: tuple[Unbound, ...]
+    environments: tuple[Mapping[str, Any], ...] = ()
+    """What compositions may read beside their composites."""
 
     def bindings(self) -> list[Binding]:
         """Every binding, those of composites below their claims'."""
@@ -105,7 +113,8 @@ def expand(
     expander.bind_problems.problems += changed_and_gone(catalog, [r for r in records if r.claim not in known])
     expander.bind_problems.raise_as(BindingError)
     expander.problems.raise_as(ComposeError)
-    return Expansion(tuple(drafts), tuple(expander.unbound))
+    environments = tuple(d.data for d in catalog.today.environments.values())
+    return Expansion(tuple(drafts), tuple(expander.unbound), environments)
 
 
 def identity_of(binding: Binding, *, project: str, stack: str) -> Identity:
@@ -127,6 +136,8 @@ def identity_of(binding: Binding, *, project: str, stack: str) -> Identity:
         secret_namespace=klass.secret_namespace,
         reclaim_policy=claim.reclaim_policy if klass.parent is Parent.instance and not klass.namespaced else None,
         protect=PROTECT_VALUE in (annotations.get(PROTECT), klass.annotations.get(PROTECT)),
+        given_labels=(claim.data.get("metadata") or {}).get("labels") or {},
+        given_annotations=annotations,
     )
 
 
@@ -175,31 +186,66 @@ class _Expander:
     def _composed(self, binding: Binding, above: tuple[Claim, ...]) -> Draft:
         identity = identity_of(binding, project=self.project, stack=self.stack)
         draft = Draft(binding, identity)
-        reader = Reader(claim_data(binding))
+        claim = {**claim_data(binding), **({flow.STATUS: draft.status} if binding.klass.parent is Parent.xr else {})}
+        reader = Reader({Side.claim: claim, Side.environment: {}})
+        waits = flow.awaited(binding.klass)
         problems = Collector()
-        for template in binding.klass.templates:
+        for operation in flow.operations(binding.klass):
             with problems.catch(but=templating.TemplateError):
-                made = _made(template, reader, binding)
-                if not made.fits:
-                    _refuse_huge(made, template, binding)
-                dressed = dress(made.document, template.name, identity, class_ref=template.class_ref)
-                prefix = f"{binding.claim.key}, child {template.name!r}: "
-                with at(partial(_place, template, binding), prefix=prefix):
-                    self.scopes.check(template.group_kind, namespaced=binding.klass.namespaced)
-                    managed = template.managed and not template.composite
-                    options = options_of(dressed, managed=managed, identity=identity)
-                if template.group_kind == APPLICATION:
-                    draft.applications.append(_application(template, dressed, binding))
-                elif template.composite:
-                    below = self._nested(template, dressed, binding, above)
-                    if below:
-                        below.outcomes = made.outcomes
-                        draft.nested.append(below)
+                if operation.template:
+                    made = self._child(operation.template, draft, reader, waits.get(operation.name, ()), above)
+                    if made:
+                        _tell(operation, made, reader, binding)
                 else:
-                    address = f"{binding.claim.key}/{template.name}"
-                    draft.children.append(Child(address, template, dressed, options, made.outcomes))
+                    self._environment(operation, reader, binding)
         problems.raise_as(ComposeError)
+        if binding.klass.parent is Parent.xr_claim and draft.nested:
+            draft.status = draft.nested[0].status
         return draft
+
+    def _child(
+        self, template: Template, draft: Draft, reader: Reader, waits: Sequence[str], above: tuple[Claim, ...]
+    ) -> Child | Draft | None:
+        """What a template makes, noted in the draft; None where it is made elsewhere, or cannot be made yet."""
+        binding, identity = draft.binding, draft.identity
+        made = _made(template, reader, binding)
+        if not made.fits:
+            _refuse_huge(made, template, binding)
+        dressed = dress(made.document, template.name, identity, class_ref=template.class_ref)
+        with at(partial(_place, template, binding), prefix=f"{binding.claim.key}, child {template.name!r}: "):
+            refuse_name(dressed)
+            self._check_scope(template, binding)
+            managed = template.managed and not template.composite
+            wait_for = flow.wait_for(managed=managed, ready=flow.ready(template), awaits=waits)
+            options = options_of(dressed, managed=managed, identity=identity, wait_for=wait_for)
+        if template.group_kind == APPLICATION:
+            draft.applications.append(_application(template, dressed, binding))
+            return None
+        if template.composite:
+            below = self._nested(template, dressed, binding, above)
+            if below:
+                below.outcomes = made.outcomes
+                draft.nested.append(below)
+            return below
+        address = f"{binding.claim.key}/{template.name}"
+        draft.children.append(Child(address, template, dressed, options, made.outcomes))
+        return draft.children[-1]
+
+    def _check_scope(self, template: Template, binding: Binding) -> None:
+        """Refuse a kind that is not where its parent needs it; of today's kinds, one is only told to be elsewhere."""
+        lenient = binding.klass.parent is Parent.xr and self.scopes.namespaced(template.group_kind) is None
+        self.scopes.check(template.group_kind, namespaced=None if lenient else binding.klass.namespaced)
+
+    def _environment(self, operation: flow.Operation, reader: Reader, binding: Binding) -> None:
+        """What the environment starts as, or one of the patches that change it."""
+        sides = reader.sides
+        if operation.patch:
+            _applied(operation.patch, sides, None, binding)
+            reader.forget()
+            return
+        given = [d.data for d in self.catalog.today.environments.values()]
+        with at(binding.klass.document.source_of(operation.at), prefix=f"{binding.claim.key}, {operation.name}: "):
+            sides[Side.environment] = environments.started(operation.sources, sides, given)
 
     def _nested(
         self, template: Template, document: dict[str, Any], binding: Binding, above: tuple[Claim, ...]
@@ -231,7 +277,44 @@ def _made(template: Template, reader: Reader, binding: Binding) -> Made:
         return compiled(template).make(reader, lambda problem, patch: _blamed(problem, patch, template, binding))
     where = _place(template, binding)
     with at(where, prefix=f"{binding.claim.key}, child {template.name!r}: "):
-        return Made(templated(template.opaque, template.base, reader.claim, where), (), fits=False)
+        return Made(templated(template.opaque, template.base, reader.sides[Side.claim], where), (), fits=False)
+
+
+def _tell(operation: flow.Operation, made: Child | Draft, reader: Reader, binding: Binding) -> None:
+    """Apply the patches that read a child which is made."""
+    for patch in operation.outward:
+        reader.forget()
+        _applied(patch, {**reader.sides, Side.resource: seen(made, patch.reads)}, operation.template, binding)
+
+
+def seen(made: Child | Draft, paths: Iterable[str]) -> dict[str, Any]:
+    """A child as patches from it read it: fields that are known later, with what can be told of them in advance.
+
+    A composite within another has told its status already.
+    """
+    if isinstance(made, Draft):
+        return {**claim_data(made.binding), flow.STATUS: made.status}
+    document: dict[str, Any] = {}
+    for text in paths:
+        path = fieldpath.parse(text)
+        told = known(fieldpath.get(made.document, path)) if has(made.document, text) else None
+        fieldpath.put(document, path, Ref(made.address, path, known=told))
+    return document
+
+
+def refuse_name(document: Mapping[str, Any]) -> None:
+    """Refuse a name that is no name, or that is known only once something else exists: who a child is, is known."""
+    for key in ("name", "namespace"):
+        value = document["metadata"].get(key)
+        if value is None:
+            continue
+        path = f"metadata.{key}"
+        if is_later(value):
+            fix = "make it of what the claim says"
+            raise ComposeError(Problem(f"the {key} {value} is known only later", path=path, fix=fix))
+        if not isinstance(value, str) or not is_name(value):
+            fix = "use lower case letters, digits, '-' and '.', at most 253"
+            raise ComposeError(Problem(f"{value!r} is not a Kubernetes name", path=path, fix=fix))
 
 
 def templated(
@@ -244,6 +327,14 @@ def templated(
         what = f"the template made {head['apiVersion']} {head['kind']}, not {base['apiVersion']} {base['kind']}"
         raise ComposeError(Problem(what, where, fix="let it begin with the apiVersion and kind that it makes"))
     return cleaned(document, Document(document, where.file if where else ""), "", [])
+
+
+def _applied(patch: Patch, sides: Sides, template: Template | None, binding: Binding) -> patches.Outcome:
+    """The outcome of a patch; what goes wrong is told with its places."""
+    try:
+        return patches.apply(patch, sides)
+    except EngineError as error:
+        raise ComposeError(*(_blamed(p, patch, template, binding) for p in error.problems)) from error
 
 
 def _refuse_huge(made: Made, template: Template, binding: Binding) -> None:
@@ -263,12 +354,14 @@ def _refuse_huge(made: Made, template: Template, binding: Binding) -> None:
         raise ComposeError(Problem(what, where, text, "use a smaller number, or quote it"))
 
 
-def _blamed(problem: Problem, patch: Patch, template: Template, binding: Binding) -> Problem:
+def _blamed(problem: Problem, patch: Patch, template: Template | None, binding: Binding) -> Problem:
     """The problem of a patch with both places: the claim's field where there is one, and the patch in the class."""
-    document = template.document or binding.klass.document
+    document = (template.document if template else None) or binding.klass.document
     patch_place = document.source_of(patch.at)
-    what = f"{binding.claim.key}, child {template.name!r}: {problem.what} (patch at {patch_place})"
-    where = binding.claim.document.source_of(patch.reads[0]) if patch.reads else patch_place
+    whose = f"child {template.name!r}" if template else "environment"
+    what = f"{binding.claim.key}, {whose}: {problem.what} (patch at {patch_place})"
+    from_claim = patch.origin is Side.claim and patch.reads
+    where = binding.claim.document.source_of(patch.reads[0]) if from_claim else patch_place
     fix = problem.fix or "mend the claim's value or the class's patch"
     return replace(problem, what=what, where=where, path=problem.path or patch.reads[0], fix=fix)
 

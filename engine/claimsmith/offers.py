@@ -85,10 +85,12 @@ def dialect_of(klass: Class) -> str:
     if klass.static:
         return "existing resource"
     match klass.parent:
-        case Parent.instance:
-            return "composition"
+        case Parent.instance | Parent.xr:
+            return "revision" if klass.revision else "composition"
         case Parent.requirement:
             return "publication"
+        case Parent.xr_claim:
+            return "definition"
         case Parent.aggregate:
             return "aggregate class"
         case Parent.composite:
@@ -98,6 +100,6 @@ def dialect_of(klass: Class) -> str:
 
 
 def _by_itself(klass: Class) -> str:
-    if klass.parent is Parent.requirement:
+    if klass.parent in binding.PUBLISHING:
         return "published"
     return "default" if klass.annotations.get(binding.IS_DEFAULT) == "true" else ""

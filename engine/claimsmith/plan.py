@@ -7,23 +7,24 @@ the set of resources is known before the engine runs, only values inside them ma
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from claimsmith import connection, fieldpath, reference
 from claimsmith.binding import Binding, Unbound, unrecorded_picks
+from claimsmith.compose.details import secret_place as composed_secret
 from claimsmith.compose.identity import OWNER, SECRET_TYPE, Identity
 from claimsmith.compose.options import Options, options_of
 from claimsmith.connection import Connection, SecretPlace
 from claimsmith.errors import Collector, ComposeError, EngineError, Problem, at
-from claimsmith.expand import Child, Draft, Expansion
+from claimsmith.expand import Child, Draft, Expansion, claim_data
 from claimsmith.models.klass import Parent, Template
 from claimsmith.models.objects import ClassKey, GroupKind, ObjectKey
 from claimsmith.reference import Selection, Table, Target
 from claimsmith.released import Released
 from claimsmith.scope import Scopes
 from claimsmith.targets import Published
-from claimsmith.values import Ref, refs
+from claimsmith.values import Ref, refs_at
 from claimsmith.workload import Schedule
 from claimsmith.workload_plan import PlannedWorkload, plan_workloads
 
@@ -40,6 +41,8 @@ class PlannedClaim:
     connections: tuple[Connection, ...] = ()
     template: str = ""
     """The template that made it, for a composite within another."""
+    status: Mapping[str, Any] = field(default_factory=dict)
+    """What its children tell it: mostly values that are known only later."""
 
     @property
     def address(self) -> str:
@@ -97,6 +100,8 @@ class Plan:
     targets: tuple[Published, ...] = ()
     released: tuple[Released, ...] = ()
     """Composites whose claims are gone, and whose resources are not."""
+    environments: tuple[Mapping[str, Any], ...] = ()
+    """What compositions may read beside their composites."""
 
     @property
     def picks(self) -> dict[tuple[str, str], str]:
@@ -144,7 +149,17 @@ def build_plan(
     workloads = plan_workloads(scheduled, made=_secrets_made(claims_in_order, given), scopes=scopes or Scopes({}))
     picks = [p for root in claims_in_order for c in root.walk() for p in unrecorded_picks(c.binding, c.picks, stack)]
     said = (*warnings, *(w for d in drafts for w in _contrary(d)), *scheduled.unscheduled, *picks)
-    return Plan(project, stack, claims_in_order, resources, expansion.unbound, said, workloads, scheduled.targets)
+    return Plan(
+        project,
+        stack,
+        claims_in_order,
+        resources,
+        expansion.unbound,
+        said,
+        workloads,
+        scheduled.targets,
+        environments=expansion.environments,
+    )
 
 
 def _secrets_made(claims: Sequence[PlannedClaim], given: Sequence[GivenResource]) -> dict[tuple[str, str], str]:
@@ -169,7 +184,7 @@ def _claimed(resource: GivenResource, claims: Sequence[PlannedClaim]) -> GivenRe
 
 
 def connections_of(
-    identity: Identity, secret: tuple[str, str] | None, places: Sequence[SecretPlace]
+    identity: Identity, secret: tuple[str, str] | None, places: Sequence[SecretPlace], only: Sequence[str] = ()
 ) -> list[Connection]:
     """The Secrets of a claim: its composite's own, where that has one, and the one that it asks for.
 
@@ -177,8 +192,8 @@ def connections_of(
     """
     own = []
     if identity.secret_namespace and identity.parent is not Parent.requirement:
-        own.append(Connection(identity.secret_namespace, identity.composite_name, tuple(places)))
-    return [*own, *([Connection(*secret, tuple(places))] if secret else [])]
+        own.append(Connection(identity.secret_namespace, identity.composite_name, tuple(places), tuple(only)))
+    return [*own, *([Connection(*secret, tuple(places), tuple(only))] if secret else [])]
 
 
 def secret_document(identity: Identity, secret: Connection) -> dict[str, Any]:
@@ -241,7 +256,9 @@ def finished(draft: Draft, targets: Mapping[GroupKind, Sequence[Target]], table:
         c.address: _referenced(c, own, draft, siblings, targets, table)
         for c, own in zip(draft.children, siblings, strict=True)
     }
-    needs = {a: [(r.resource, fieldpath.to_text(p)) for p, r in refs(c.document)] for a, c in children.items()}
+    needs = {
+        a: [(ref.resource, fieldpath.to_text(path)) for path, ref in refs_at(c.document)] for a, c in children.items()
+    }
     claim = draft.binding.claim
     with at(lambda: draft.binding.klass.document.source_of("spec"), prefix=f"{claim.key}: "):
         order = reference.ordered(list(children), needs)
@@ -249,7 +266,11 @@ def finished(draft: Draft, targets: Mapping[GroupKind, Sequence[Target]], table:
             p for n in nested if (p := _nested_place(n, draft))
         ]
         secret = (claim.secret_namespace, claim.secret_name) if claim.secret_name else None
-        secrets = connections_of(draft.identity, secret, places)
+        klass = draft.binding.klass
+        if klass.secret and places:
+            name, namespace = composed_secret(claim_data(draft.binding), klass.secret)
+            secret = namespace, name
+        secrets = connections_of(draft.identity, secret, places, only=klass.connection_keys)
     return PlannedClaim(
         draft.binding,
         draft.identity,
@@ -257,24 +278,22 @@ def finished(draft: Draft, targets: Mapping[GroupKind, Sequence[Target]], table:
         tuple(nested),
         tuple(secrets),
         draft.template,
+        draft.status,
     )
 
 
 def _place(child: Child) -> SecretPlace | None:
     details = child.template.details
-    if details == ():
-        return None
-    keys = None if details is None else [(d.name, d.key) for d in details]
-    return connection.secret_place(child.template.name, child.document, keys)
+    return None if details == () else connection.secret_place(child.template.name, child.document, details)
 
 
 def _nested_place(inner: PlannedClaim, outer: Draft) -> SecretPlace | None:
     """The Secret of a composite, as a source for the one that is made of it."""
     template = next(t for t in outer.binding.klass.templates if t.name == inner.template)
-    if inner.connection is None or template.details == ():
+    if not inner.connections or template.details == ():
         return None
     keys = None if template.details is None else tuple((d.name, d.key) for d in template.details)
-    made = inner.connection
+    made = inner.connections[-1]
     return SecretPlace(template.name, template.kind, made.namespace, made.name, keys)
 
 
@@ -331,10 +350,10 @@ def _outside_needs(root: PlannedClaim) -> list[tuple[str, str]]:
     found = [(str(required), root.binding.claim.resource_path)] if required else []
     for claim in root.walk():
         for child in claim.children:
-            for path, ref in refs(child.document):
-                needed = ref.resource.rpartition("/")[0]
-                if needed and ref.resource not in own:
-                    found.append((needed, f"{child.template.name}: {fieldpath.to_text(path)}"))
+            for path, ref in refs_at(child.document):
+                other = ref.resource.rpartition("/")[0]
+                if ref.resource not in own and other:
+                    found.append((other, f"{child.template.name}: {fieldpath.to_text(path)}"))
     return found
 
 

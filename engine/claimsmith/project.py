@@ -183,6 +183,8 @@ class Project:
         managed = dict.fromkeys(self._managed(), False)
         defined = {d.group_kind: d.namespaced for d in catalog.definitions.values()}
         required = {d.requirement: True for d in catalog.definitions.values() if d.requirement}
+        defined |= {x.kind: x.namespaced for x in catalog.today.xrds.values()}
+        required |= {x.claim: True for x in catalog.today.xrds.values() if x.claim}
         return Scopes({**managed, **scopes_of_crds(d.data for d in catalog.crds), **defined, **required})
 
     def component_path(self, klass: Class) -> Path:

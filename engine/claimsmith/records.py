@@ -28,6 +28,10 @@ def records_of(
             return [("instance", _instance(identity, claim, made))]
         case Parent.requirement:
             return [("requirement", _requirement(identity, claim, made))]
+        case Parent.xr:
+            return [("xr", _composed(identity, claim, made))]
+        case Parent.xr_claim:
+            return [("claim", _written(identity, claim, {**claim["spec"], "resourceRef": dict(made[0])}))]
         case Parent.composite:
             composite = _composite(identity, COMPOSITE, made, secrets)
         case Parent.aggregate:
@@ -123,6 +127,15 @@ def _instance(identity: Identity, claim: Mapping[str, Any], made: Sequence[Refer
     word = "application" if identity.namespaced else "infrastructure"
     injected = {**(claim["spec"].get(word) or {}), "compositionRef": {"name": identity.class_ref["name"]}}
     return _written(identity, claim, {**claim["spec"], word: {**injected, "composedRefs": [dict(r) for r in made]}})
+
+
+def _composed(identity: Identity, claim: Mapping[str, Any], made: Sequence[Reference]) -> dict[str, Any]:
+    """A composite of today's dialect, which names its composition and what it is composed of."""
+    said = {"compositionRef": {"name": identity.class_ref["name"]}, "resourceRefs": [dict(r) for r in made]}
+    spec = dict(claim["spec"])
+    modern = isinstance(spec.get("crossplane"), Mapping) or identity.namespaced
+    named = {"crossplane": {**(spec.get("crossplane") or {}), **said}} if modern else said
+    return _written(identity, claim, {**spec, **named})
 
 
 def _requirement(identity: Identity, claim: Mapping[str, Any], made: Sequence[Reference]) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from claimsmith import yaml_text as yaml_writer
 from claimsmith.plan import Plan, PlannedClaim, secret_document
-from claimsmith.values import Ref, mapped
+from claimsmith.values import Mix, Ref, mapped
 from claimsmith.workload_plan import PlannedWorkload
 
 
@@ -38,7 +38,7 @@ def plain(document: dict[str, Any]) -> dict[str, Any]:
 
 
 def _shown(leaf: Any) -> Any:
-    if not isinstance(leaf, Ref):
+    if not isinstance(leaf, Ref | Mix):
         return leaf
     return leaf.known if leaf.known is not None else f"<{leaf}>"
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from claimsmith import fieldpath
+from claimsmith.errors import FieldPathError
 from claimsmith.models.transform import Transform
 
 
@@ -32,6 +33,75 @@ class Ref:
         return f"{self.resource}:{fieldpath.to_text(self.path)}"
 
 
+@dataclass(frozen=True, slots=True)
+class Mix:
+    """A value that is made of several, of which some are known only later: combined, merged, or read inside one.
+
+    `known` is what comes out where all of it can be told in advance, else None.
+    """
+
+    sources: tuple[Any, ...]
+    how: str
+    known: Any = None
+
+    def __str__(self) -> str:
+        return f"{', '.join(str(r) for source in self.sources for r in refs(source))}: {self.how}"
+
+
+Later = Ref | Mix
+"""What stands in a document for a value that is not there yet."""
+
+
+def is_later(value: Any) -> bool:
+    """Whether a value, or anything in it, is known only later."""
+    match value:
+        case Ref() | Mix():
+            return True
+        case dict():
+            return any(is_later(item) for item in value.values())
+        case list():
+            return any(is_later(item) for item in value)
+        case _:
+            return False
+
+
+def known(value: Any) -> Any:
+    """The value with what can be told in advance; None where something in it cannot."""
+    match value:
+        case Ref() | Mix():
+            return value.known
+        case dict():
+            told = {key: known(item) if is_later(item) else item for key, item in value.items()}
+            return None if any(told[k] is None and is_later(value[k]) for k in value) else told
+        case list():
+            items = [known(item) if is_later(item) else item for item in value]
+            return None if any(i is None and is_later(v) for i, v in zip(items, value, strict=True)) else items
+        case _:
+            return value
+
+
+def inside(data: Any, path: fieldpath.Path) -> Any:
+    """The value at a path on which something is known only later; None where there is nothing of the kind."""
+    here = data
+    for depth, step in enumerate(path):
+        match here:
+            case Ref(transforms=()):
+                told = _at(here.known, path[depth:])
+                return Ref(here.resource, (*here.path, *path[depth:]), known=told)
+            case Ref() | Mix():
+                rest = path[depth:]
+                return Mix((here,), f"its {fieldpath.to_text(rest)}", known=_at(here.known, rest))
+        here = _at(here, (step,))
+    return None
+
+
+def _at(data: Any, path: fieldpath.Path) -> Any:
+    try:
+        return fieldpath.get(data, path)
+    except FieldPathError:
+        return None
+
+
 def walk(value: Any, path: fieldpath.Path = ()) -> Iterator[tuple[fieldpath.Path, Any]]:
     """Every leaf of a document with its path, in file order; empty containers count as leaves."""
     match value:
@@ -45,14 +115,21 @@ def walk(value: Any, path: fieldpath.Path = ()) -> Iterator[tuple[fieldpath.Path
             yield path, value
 
 
-def refs(value: Any, path: fieldpath.Path = ()) -> list[tuple[fieldpath.Path, Ref]]:
-    """Every Ref in a document with its path, in file order."""
+def refs(value: Any) -> Iterator[Ref]:
+    """Every Ref in a value, in file order."""
+    return (ref for _, ref in refs_at({"": value}))
+
+
+def refs_at(value: Any, path: fieldpath.Path = ()) -> list[tuple[fieldpath.Path, Ref]]:
+    """Every Ref in a document with the path of the field that needs it, in file order."""
     found: list[tuple[fieldpath.Path, Ref]] = []
     for key, item in value.items() if isinstance(value, dict) else enumerate(value):
         if isinstance(item, dict | list):
-            found += refs(item, (*path, key))
+            found += refs_at(item, (*path, key))
         elif isinstance(item, Ref):
             found.append(((*path, key), item))
+        elif isinstance(item, Mix):
+            found += [((*path, key), ref) for source in item.sources for ref in refs(source)]
     return found
 
 

@@ -24,7 +24,7 @@ from claimsmith.models.objects import GroupKind
 from claimsmith.plan import Plan, PlannedClaim
 from claimsmith.reference import Table
 from claimsmith.schema import Schema
-from claimsmith.values import Ref
+from claimsmith.values import Mix, Ref
 
 _OURS = ("claimRef", "classRef", "compositeRef", "aggregateRef")
 _SECRET = "writeConnectionSecretToRef"
@@ -229,4 +229,4 @@ def _within(path: fieldpath.Path, to: fieldpath.Path) -> bool:
 
 
 def _is_later(value: Any) -> bool:
-    return value is LATER or isinstance(value, Ref)
+    return value is LATER or isinstance(value, Ref | Mix)

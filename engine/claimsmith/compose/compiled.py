@@ -41,13 +41,14 @@ def compiled(template: Template) -> Compiled:
 class Reader:
     """One claim, and what was read of it: each thing once."""
 
-    claim: dict[str, Any]
+    sides: dict[Side, dict[str, Any]]
+    """What patches read: the claim, and the environment where there is one."""
     known: dict[str, Any] = field(default_factory=dict)
-    """Values that documents may share, by what they are read from."""
+    """Values of the claim that documents may share, by what they are read from."""
     missing: dict[str, NotFound] = field(default_factory=dict)
 
     def forget(self) -> None:
-        """Read everything anew: a patch has changed the claim."""
+        """Read everything anew: the claim has changed."""
         self.known.clear()
         self.missing.clear()
 
@@ -67,11 +68,12 @@ class Compiled:
     """A template whose patches are ready to be applied."""
 
     def __init__(self, template: Template) -> None:
-        paths = [fieldpath.parse(patch.to) for patch in template.patches]
+        inward = [patch for patch in template.patches if patch.target is Side.resource]
+        paths = [fieldpath.parse(patch.to) for patch in inward]
         self._base = _Base(dict(template.base), paths)
-        self._steps = [_Step(p, path, self._base, paths) for p, path in zip(template.patches, paths, strict=True)]
+        self._steps = [_Step(patch, path, self._base, paths) for patch, path in zip(inward, paths, strict=True)]
         self._writes = [step.write for step in self._steps]
-        self._applied = tuple(patches.Outcome(patch, applied=True) for patch in template.patches)
+        self._applied = tuple(patches.Outcome(patch, applied=True) for patch in inward)
         self._fits = all(leaf in _INT64 for _, leaf in walk(dict(template.base)) if isinstance(leaf, int))
 
     def make(self, reader: Reader, blame: Blame) -> Made:
@@ -148,7 +150,7 @@ class _Step:
         depth = next(d for d in range(len(parents), -1, -1) if parents[:d] in base.slots)
         slot, below = base.slots[parents[:depth]], tuple(map(str, parents[depth:]))
         quick = (
-            (patch.origin, patch.target) == (Side.claim, Side.resource)
+            patch.origin is Side.claim
             and patch.policy is MergePolicy.Replace
             and not patch.fill
             and 0 < _plain_length(path) == len(path)
@@ -163,7 +165,9 @@ class _Step:
         if not self._key or self._key in reader.missing:
             return _NOTHING
         try:
-            values = [fieldpath.get(reader.claim, path) for path in self._paths]
+            values = [patches.read(reader.sides[Side.claim], path) for path in self._paths]
+            if not all(map(_is_shared, values)):
+                return _NOTHING
             value = transforms.formatted(self.patch.combine, *values) if self.patch.combine is not None else values[0]
             for call in self._calls:
                 value = call(value)
@@ -172,7 +176,7 @@ class _Step:
             return _NOTHING
         except EngineError:
             return _NOTHING
-        if not (value is None or isinstance(value, str | bool) or (isinstance(value, int) and value in _INT64)):
+        if not _is_shared(value):
             return _NOTHING
         reader.known[self._key] = value
         return value
@@ -183,12 +187,14 @@ class _Step:
         if absent and not self.patch.required:
             return patches.Outcome(self.patch, applied=False, why=str(absent))
         try:
-            return patches.apply(self.patch, {Side.claim: reader.claim, Side.resource: document})
+            return patches.apply(self.patch, {**reader.sides, Side.resource: document})
         except EngineError as error:
             raise ComposeError(*(blame(problem, self.patch) for problem in error.problems)) from error
-        finally:
-            if self.patch.target is Side.claim:
-                reader.forget()
+
+
+def _is_shared(value: Any) -> bool:
+    """Whether documents may share a value as it is: a text, a truth value, null, or a number of at most 64 bits."""
+    return value is None or isinstance(value, str | bool) or (isinstance(value, int) and value in _INT64)
 
 
 def _plain_length(path: Path) -> int:

@@ -7,6 +7,7 @@ from typing import Any
 
 from claimsmith import fieldpath
 from claimsmith.errors import ComposeError, FieldPathError, NotFound, Problem, nearest
+from claimsmith.models.klass import Side
 from claimsmith.values import copied, object_at
 
 KIND = "EnvironmentConfig"
@@ -25,6 +26,18 @@ def gathered(
     for source in sources:
         for config in _chosen(source, composite, configs, optional=optional):
             merge_into(found, object_at(config, "data"))
+    return found
+
+
+def started(
+    sources: Mapping[str, Any], sides: Mapping[Side, Mapping[str, Any]], given: Sequence[Mapping[str, Any]]
+) -> dict[str, Any]:
+    """The environment that a step starts with: its defaults, what it gathers over them, what was there over that."""
+    optional = object_at(sources, "policy").get("resolution") == "Optional"
+    found: dict[str, Any] = copied(dict(object_at(sources, "defaultData")))
+    listed = sources.get("environmentConfigs") or ()
+    merge_into(found, gathered(listed, sides[Side.claim], given, optional=optional))
+    merge_into(found, sides[Side.environment])
     return found
 
 

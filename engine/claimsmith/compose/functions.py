@@ -15,9 +15,9 @@ from claimsmith.compose.readiness import is_ready
 from claimsmith.compose.today import Desired, Observed, State
 from claimsmith.documents import Document
 from claimsmith.errors import ComposeError, EngineError, Problem
-from claimsmith.models.klass import Step
+from claimsmith.models.klass import Side, Step
 from claimsmith.models.objects import group_of
-from claimsmith.values import copied, object_at
+from claimsmith.values import object_at
 
 KNOWN = (
     "function-patch-and-transform",
@@ -46,7 +46,7 @@ def run(
         case _ if step.function.endswith("function-auto-ready"):
             _auto_ready(observed, state)
         case _:
-            raise _unknown(step, document)
+            raise unknown(step, document)
 
 
 def _auto_ready(observed: Observed, state: State) -> None:
@@ -58,14 +58,8 @@ def _auto_ready(observed: Observed, state: State) -> None:
 
 
 def _environment_configs(step: Step, observed: Observed, state: State, extra: Sequence[Mapping[str, Any]]) -> None:
-    spec = object_at(step.input, "spec")
-    optional = object_at(spec, "policy").get("resolution") == "Optional"
-    found: dict[str, Any] = copied(dict(object_at(spec, "defaultData")))
-    environments.merge_into(
-        found, environments.gathered(spec.get("environmentConfigs") or (), observed.composite, extra, optional=optional)
-    )
-    environments.merge_into(found, state.environment)
-    state.environment = found
+    sides = {Side.claim: observed.composite, Side.environment: state.environment}
+    state.environment = environments.started(object_at(step.input, "spec"), sides, extra)
 
 
 def _go_templating(step: Step, observed: Observed, state: State) -> None:
@@ -118,7 +112,8 @@ def _located(step: Step, document: Document, work: Callable[[], None]) -> None:
         ) from error
 
 
-def _unknown(step: Step, document: Document) -> ComposeError:
+def unknown(step: Step, document: Document) -> ComposeError:
+    """The refusal of a step that runs a function which is not known."""
     path = f"{step.at.removesuffix('.input')}.functionRef.name"
     what = f"the step {step.name!r} runs {step.function}, which is not known here"
     fix = f"use one of: {', '.join(KNOWN)}; or render it with the peer's own command"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
@@ -27,8 +27,17 @@ CLAIM_LABELS = tuple(f"resourceclaim.crossplane.io/{word}" for word in ("namespa
 COMPOSITE = {"apiVersion": "core.crossplane.io/v1alpha1", "kind": "CompositeResource"}
 AGGREGATE = {"apiVersion": "aggregation.crossplane.io/v1alpha1", "kind": "AggregateResource"}
 SECRET_TYPE = "connection.crossplane.io/v1alpha1"
+COMPOSITE_LABEL = Parent.instance.value
+CLAIM_NAME = "crossplane.io/claim-name"
+CLAIM_NAMESPACE = "crossplane.io/claim-namespace"
+RESOURCE_NAME = "crossplane.io/composition-resource-name"
+"""The annotation that names a resource's template."""
 
 _ALPHABET = "bcdfghjklmnpqrstvwxz2456789"
+_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
+_COMPOSITES = (Parent.instance, Parent.xr)
+_OWN_NAME = (*_COMPOSITES, Parent.xr_claim)
+_OF_CLAIMS = ("compositeDeletePolicy", "writeConnectionSecretToRef", "publishConnectionDetailsTo")
 _MAX_NAME = 63
 _MAX_LABEL = 63
 
@@ -55,6 +64,9 @@ class Identity:
     """What an instance's policy says of all that it composes; None where each child says so itself."""
     protect: bool = False
     """Whether nothing of it may be deleted."""
+    given_labels: Mapping[str, str] = field(default_factory=dict)
+    """The labels that the claim itself has."""
+    given_annotations: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def key(self) -> ClaimKey:
@@ -69,17 +81,19 @@ class Identity:
     @property
     def composite_name(self) -> str:
         """The name of the composite that stands between the claim and its children."""
-        if self.parent is Parent.instance:
+        if self.parent in _COMPOSITES:
             return self.name
         return generated_name(self._stem, self.uid, "")
 
     @property
     def _stem(self) -> str:
         """What the children's names begin with: an instance's own name, else the claim's namespace and name."""
-        return self.name if self.parent is Parent.instance else f"{self.namespace}-{self.name}"
+        return self.name if self.parent in _OWN_NAME else f"{self.namespace}-{self.name}"
 
     def name_of(self, template: str) -> str:
         """The generated name of the child that a template makes."""
+        if self.parent is Parent.xr:
+            return composed_name(f"{self.labels()[COMPOSITE_LABEL]}-", self.uid, template)
         return generated_name(self._stem, self.uid, template)
 
     def labels(self) -> dict[str, str]:
@@ -87,8 +101,12 @@ class Identity:
         match self.parent:
             case Parent.instance:
                 values = {Parent.instance.value: self.name}
-            case Parent.requirement:
-                values = {"crossplane.io/claim-namespace": self.namespace, "crossplane.io/claim-name": self.name}
+            case Parent.requirement | Parent.xr_claim:
+                values = {CLAIM_NAMESPACE: self.namespace, CLAIM_NAME: self.name}
+            case Parent.xr:
+                known = {k: self.given_labels[k] for k in (CLAIM_NAMESPACE, CLAIM_NAME) if self.given_labels.get(k)}
+                whose = self.given_labels.get(COMPOSITE_LABEL) or self.name
+                values = {COMPOSITE_LABEL: whose, **(known if len(known) > 1 else {})}
             case _:
                 values = dict(zip(CLAIM_LABELS, (self.namespace, self.name, self.uid), strict=True))
         return {key: label_value(value) for key, value in values.items()}
@@ -108,6 +126,12 @@ def generated_name(stem: str, uid: str, template: str) -> str:
         number, rest = divmod(number, len(_ALPHABET))
         tail += _ALPHABET[rest]
     return f"{stem[: _MAX_NAME - 6].rstrip('-.')}-{tail}"
+
+
+def composed_name(prefix: str, uid: str, template: str) -> str:
+    """The name of what a composite of today's dialect is composed of: as its control plane would give it."""
+    tail = hashlib.sha256(f"{uid}{template}".encode()).hexdigest()[:12]
+    return f"{prefix[: _MAX_NAME - len(tail)]}{tail}"
 
 
 def label_value(text: str) -> str:
@@ -135,6 +159,8 @@ def dress(
     `class_ref` is the child's own class, where that is not the claim's. `join` joins the parts of an external name,
     of which one may be a value that is not known yet.
     """
+    if identity.parent is Parent.xr:
+        return _composed(document, template, identity)
     name = identity.name_of(template)
     given = document.get("metadata") or {}
     metadata: dict[str, Any] = {"name": name}
@@ -143,6 +169,9 @@ def dress(
     metadata["labels"] = {**(given.get("labels") or {}), **identity.labels()}
     inherited = None if identity.parent is Parent.instance else identity.external_name
     annotations = _external(given.get("annotations") or {}, inherited, join)
+    if identity.parent is Parent.xr_claim:
+        metadata["labels"] = {**identity.given_labels, **metadata["labels"], COMPOSITE_LABEL: label_value(name)}
+        annotations = {**{k: v for k, v in identity.given_annotations.items() if k != _APPLIED}, **annotations}
     if annotations:
         metadata["annotations"] = annotations
     rest = {k: v for k, v in document.items() if k not in ("apiVersion", "kind", "metadata")}
@@ -150,6 +179,31 @@ def dress(
     if bound is not None:
         rest = {"spec": bound, **{k: v for k, v in rest.items() if k != "spec"}}
     return {"apiVersion": document["apiVersion"], "kind": document["kind"], "metadata": metadata, **rest}
+
+
+def _composed(document: Mapping[str, Any], template: str, identity: Identity) -> dict[str, Any]:
+    """A child of a composite of today's dialect: what its document says stands, and is only added to."""
+    given = dict(document.get("metadata") or {})
+    prefix = given.pop("generateName", None)
+    name = given.get("name") or (
+        composed_name(prefix, identity.uid, template) if isinstance(prefix, str) else identity.name_of(template)
+    )
+    place = {"namespace": identity.namespace} if identity.namespaced else {}
+    metadata = {
+        **given,
+        "name": name,
+        **place,
+        "labels": {**(given.get("labels") or {}), **identity.labels()},
+        "annotations": {**(given.get("annotations") or {}), RESOURCE_NAME: template},
+    }
+    rest = {k: v for k, v in document.items() if k not in ("apiVersion", "kind", "metadata")}
+    return {"apiVersion": document["apiVersion"], "kind": document["kind"], "metadata": metadata, **rest}
+
+
+def _claimed(spec: Mapping[str, Any], identity: Identity) -> dict[str, Any]:
+    """The spec of a composite that is made for a claim: the claim's own, without what is the claim's business only."""
+    kept = {k: v for k, v in spec.items() if k not in _OF_CLAIMS}
+    return {**kept, "claimRef": identity.claim_reference()}
 
 
 def _bound(given: Any, name: str, identity: Identity, class_ref: Mapping[str, Any] | None) -> Any:
@@ -169,9 +223,11 @@ def _bound(given: Any, name: str, identity: Identity, class_ref: Mapping[str, An
         case Parent.aggregate:
             spec["aggregateRef"] = {**AGGREGATE, "name": identity.composite_name}
             spec["classRef"] = dict(class_ref or identity.class_ref)
+        case Parent.xr_claim:
+            spec = _claimed(spec, identity)
         case Parent.requirement:
             spec["infrastructure"] = _required(spec.get("infrastructure") or {}, name, identity)
-        case Parent.instance:
+        case Parent.instance | Parent.xr:
             pass
     return spec
 

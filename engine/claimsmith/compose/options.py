@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -29,12 +29,20 @@ class Options:
     protect: bool = False
 
 
-def options_of(document: Mapping[str, Any], *, managed: bool = True, identity: Identity | None = None) -> Options:
+def options_of(
+    document: Mapping[str, Any],
+    *,
+    managed: bool = True,
+    identity: Identity | None = None,
+    wait_for: Sequence[str] | None = None,
+) -> Options:
     """The options that a resource's document, and the claim that it is for, ask for.
 
-    A managed resource is waited for until it is Ready. The policy of an instance rules all that it composes.
+    A managed resource is waited for until it is Ready, unless its template says what to `wait_for`. The policy of an
+    instance rules all that it composes.
     """
-    own = _own_options(document) if managed else Options(wait_for=())
+    own = _own_options(document) if managed or wait_for else Options(wait_for=())
+    own = own if wait_for is None else replace(own, wait_for=tuple(wait_for))
     stated = ((document.get("metadata") or {}).get("annotations") or {}).get(PROTECT) == "true"
     retain = own.retain
     if identity and identity.reclaim_policy is not None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from claimsmith import fieldpath
@@ -11,6 +11,7 @@ from claimsmith.compose import transforms
 from claimsmith.errors import ComposeError, EngineError, FieldPathError, NotFound, Problem
 from claimsmith.merge import MergePolicy, merge
 from claimsmith.models.klass import Patch, Side
+from claimsmith.values import Mix, Ref, inside, is_later, known
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,20 +29,19 @@ def apply(patch: Patch, sides: Mapping[Side, dict[str, Any]]) -> Outcome:
     """Apply one patch to its target, in place. An optional one whose source is missing is skipped."""
     origin, target = sides[patch.origin], sides[patch.target]
     try:
-        values = [fieldpath.get(origin, path) for path in patch.reads]
+        values = [read(origin, path) for path in patch.reads]
     except NotFound as error:
         if not patch.required:
             return Outcome(patch, applied=False, why=str(error))
         missing = next(path for path in patch.reads if not _has(origin, path))
         what = f"the {patch.origin.value} has no {missing}, which the class requires"
         raise ComposeError(Problem(what, path=missing, fix=f"add {missing}")) from error
-    value = transforms.formatted(patch.combine, *values) if patch.combine is not None else values[0]
-    value = transforms.apply_all(patch.transforms, value)
+    value = made_of(patch, values)
     if patch.fill and _has(target, patch.to):
         stands = fieldpath.get(target, patch.to)
         return Outcome(patch, applied=False, why=f"the class says {stands!r}", contrary=stands != value)
     try:
-        write(target, patch.to, value, policy=patch.policy)
+        write(target, patch.to, value, policy=patch.policy, wildcards=patch.wildcards)
     except NotFound as error:
         if patch.required:
             raise
@@ -52,9 +52,42 @@ def apply(patch: Patch, sides: Mapping[Side, dict[str, Any]]) -> Outcome:
 def transfer(patch: Patch, sides: Mapping[Side, dict[str, Any]]) -> None:
     """Read, combine, transform and write, in place. A source that is missing is a `NotFound`, whatever the policy."""
     values = [fieldpath.get(sides[patch.origin], path) for path in patch.reads]
-    value = transforms.formatted(patch.combine, *values) if patch.combine is not None else values[0]
-    value = transforms.apply_all(patch.transforms, value)
+    value = made_of(patch, values)
     write(sides[patch.target], patch.to, value, policy=patch.policy, wildcards=patch.combine is None, go_slices=True)
+
+
+def made_of(patch: Patch, values: Sequence[Any]) -> Any:
+    """What a patch makes of the values that it reads. Of one that is known only later it makes another such value."""
+    if any(map(is_later, values)):
+        return _later(patch, values)
+    value = transforms.formatted(patch.combine, *values) if patch.combine is not None else values[0]
+    return transforms.apply_all(patch.transforms, value)
+
+
+def _later(patch: Patch, values: Sequence[Any]) -> Any:
+    """The value that is made once its sources are there; what it will be, where that can be told already."""
+    if patch.combine is None and not patch.transforms:
+        return values[0]
+    told = [known(value) for value in values]
+    made = None if any(t is None for t in told) else made_of(patch, told)
+    match values:
+        case [Ref() as ref] if patch.combine is None:
+            return replace(ref, transforms=(*ref.transforms, *patch.transforms), known=made)
+        case _:
+            how = [repr(patch.combine)] if patch.combine is not None else []
+            how += [transforms.call_of(t)[0] for t in patch.transforms]
+            return Mix(tuple(values), " ".join(how), known=made)
+
+
+def read(data: dict[str, Any], path: str | fieldpath.Path) -> Any:
+    """The value at a path, or what it will be where something on the way is known only later."""
+    try:
+        return fieldpath.get(data, path)
+    except FieldPathError:
+        found = inside(data, fieldpath.parse(path) if isinstance(path, str) else path)
+        if found is None:
+            raise
+        return found
 
 
 def write(
@@ -80,16 +113,30 @@ def write(
     for place in places:
         nothing = go_slices and policy.appends and value == [] and _has(target, place)
         nothing = nothing and fieldpath.get(target, place) == []
-        fieldpath.put(target, place, None if nothing else _merged(target, place, value, policy))
+        try:
+            fieldpath.put(target, place, None if nothing else _merged(target, place, value, policy))
+        except FieldPathError:
+            above = next((place[:n] for n in range(1, len(place)) if _is_later_at(target, place[:n])), None)
+            if above is None:
+                raise
+            inner = fieldpath.to_text(place[len(above) :])
+            fieldpath.put(target, above, Mix((fieldpath.get(target, above), value), f"with its {inner}"))
 
 
 def _merged(target: dict[str, Any], place: fieldpath.Path, value: Any, policy: MergePolicy) -> Any:
     if policy is MergePolicy.Replace:
         return value
     try:
-        return merge(fieldpath.get(target, place), value, policy)
+        there = fieldpath.get(target, place)
     except NotFound:
         return value
+    if isinstance(there, Ref | Mix) or isinstance(value, Ref | Mix):
+        return Mix((there, value), policy.value)
+    return merge(there, value, policy)
+
+
+def _is_later_at(data: dict[str, Any], path: fieldpath.Path) -> bool:
+    return _has(data, path) and isinstance(fieldpath.get(data, path), Ref | Mix)
 
 
 def _has(data: dict[str, Any], path: str | fieldpath.Path) -> bool:

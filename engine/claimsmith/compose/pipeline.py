@@ -13,13 +13,12 @@ from typing import Any
 
 from claimsmith import fieldpath
 from claimsmith.compose import functions
+from claimsmith.compose.identity import COMPOSITE_LABEL, RESOURCE_NAME
 from claimsmith.compose.today import Existing, Observed, State
 from claimsmith.errors import ComposeError, ModelError, Problem
 from claimsmith.models.klass import Class
 from claimsmith.values import copied, object_at
 
-RESOURCE_NAME = "crossplane.io/composition-resource-name"
-COMPOSITE = "crossplane.io/composite"
 TRANSITION = "2024-01-01T00:00:00Z"
 """The time of conditions: always the same, so that the same input gives the same output."""
 _SHOWN = 3
@@ -143,13 +142,13 @@ def _dressed(name: str, state: State, observed: Observed) -> dict[str, Any]:
             metadata.pop(key, None)
             if there.get(key):
                 metadata[key] = there[key]
-    prefix = str(object_at(owner, "labels").get(COMPOSITE) or owner.get("name", ""))
+    prefix = str(object_at(owner, "labels").get(COMPOSITE_LABEL) or owner.get("name", ""))
     if not metadata.get("name") and not metadata.get("generateName"):
         metadata["generateName"] = f"{prefix}-"
     if owner.get("namespace"):
         metadata["namespace"] = owner["namespace"]
     metadata["annotations"] = {**_texts(metadata.get("annotations")), RESOURCE_NAME: name}
-    metadata["labels"] = {**_texts(metadata.get("labels")), COMPOSITE: prefix}
+    metadata["labels"] = {**_texts(metadata.get("labels")), COMPOSITE_LABEL: prefix}
     metadata["ownerReferences"] = _owners(metadata.get("ownerReferences"), observed.composite, name)
     return {**document, "metadata": metadata}
 

@@ -1,7 +1,8 @@
 """The only package that imports `pulumi`: what generated components and the stack's program are written with."""
 
 from claimsmith.absent import ABSENT
-from claimsmith.edge.component import ClaimKind, ClaimMetadata, ClassRef, Composite
+from claimsmith.edge.component import ClaimKind, ClaimMetadata, ClassRef, Composite, from_field, from_value
+from claimsmith.edge.composition import Composition
 from claimsmith.edge.values import (
     adler32,
     clamp_max,
@@ -38,6 +39,7 @@ __all__ = [
     "ClaimMetadata",
     "ClassRef",
     "Composite",
+    "Composition",
     "MergePolicy",
     "adler32",
     "clamp_max",
@@ -46,6 +48,8 @@ __all__ = [
     "first",
     "formatted",
     "from_base64",
+    "from_field",
+    "from_value",
     "joined",
     "lookup",
     "matched",

@@ -1,12 +1,15 @@
 """The base of all generated components: a claim's children, dressed and registered, and its connection Secrets."""
 
+import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Required, TypedDict
 
 import pulumi
 
-from claimsmith import binding, connection, fieldpath, reference
+from claimsmith import binding, connection, fieldpath, flow, reference
+from claimsmith.absent import ABSENT
+from claimsmith.compose import details
 from claimsmith.compose.identity import EXTERNAL_NAME, OWNER, PROTECT, Identity, dress
 from claimsmith.compose.options import Options, has, options_of, with_live_values
 from claimsmith.connection import Connection, SecretPlace
@@ -15,7 +18,8 @@ from claimsmith.edge.deployment import Deployment
 from claimsmith.edge.managed import Managed
 from claimsmith.edge.values import filled, join, pruned
 from claimsmith.expand import templated
-from claimsmith.models.klass import Opaque, Parent
+from claimsmith.models.klass import Detail, Opaque, Parent
+from claimsmith.models.klass import SecretPlace as ComposedSecret
 from claimsmith.models.objects import ClaimKey, GroupKind, group_of
 from claimsmith.plan import connections_of, secret_document
 from claimsmith.records import records_of
@@ -65,6 +69,7 @@ class ClassRef:
     service_account: tuple[str, str] | None = None
     protect: bool = False
     retain: bool = False
+    connection_keys: tuple[str, ...] = ()
 
     def reference(self) -> dict[str, str]:
         """The class as a `classRef` names it."""
@@ -94,6 +99,10 @@ class Composite(pulumi.ComponentResource):
         self._secrets: list[Connection] = []
         self._secret_resources: list[Managed] = []
         self.details: pulumi.Output[dict[str, str]] | None = None
+        self.metadata: Mapping[str, Any] = args["metadata"]
+        self.spec: Mapping[str, Any] = args["spec"]
+        self.status: dict[str, Any] = {}
+        """What the children tell, where the class says so."""
 
     def child(
         self,
@@ -105,11 +114,17 @@ class Composite(pulumi.ComponentResource):
         class_ref: ClassReference | None = None,
         managed: bool = True,
         previous_name: str | None = None,
+        ready: Sequence[str] | None = None,
+        awaits: Sequence[str] = (),
         **fields: Any,
     ) -> Managed:
-        """Register what a template makes, with its name, labels and the reference to its parent."""
+        """Register what a template makes, with its name, labels and the reference to its parent.
+
+        `ready` says when it counts as made, and `awaits` which of its fields others are made of.
+        """
         dressed = self._dressed(template, api_version, kind, fields, class_ref)
-        options = options_of(dressed, managed=managed, identity=self.claim)
+        wait_for = flow.wait_for(managed=managed, ready=ready, awaits=awaits)
+        options = options_of(dressed, managed=managed, identity=self.claim, wait_for=wait_for)
         dressed = self._as_controllers_left_it(dressed, options)
         aliases = [pulumi.Alias(name=f"{self._name}/{previous_name}")] if previous_name else []
         provider = self._deployment.provider_for(self.CLASS.service_account)
@@ -161,6 +176,8 @@ class Composite(pulumi.ComponentResource):
             f"{self._name}/{template}", args, pulumi.ResourceOptions(parent=self, aliases=aliases)
         )
         self._made.append(inner)
+        if self.claim.parent is Parent.xr_claim:
+            self.status = inner.status
         return inner
 
     def select(self, template: str, path: str, kinds: str, labels: Mapping[str, str]) -> pulumi.Output[str]:
@@ -181,13 +198,21 @@ class Composite(pulumi.ComponentResource):
             address = reference.pick(selection, own=own, candidates=candidates).address
         return self._deployment.resource(address).name
 
-    def publish_connection(self, *sources: "Source") -> None:
-        """Unite the children's connection Secrets in those that the claim and its class ask for."""
+    def publish_connection(
+        self, *sources: "Source", place: Mapping[str, str] | None = None, patched: Mapping[str, Any] | None = None
+    ) -> None:
+        """Unite the children's connection Secrets in those that the claim and its class ask for.
+
+        `place` is where the class puts the Secret of a composite that has none of its own, as `patched`.
+        """
         found = [found for source in sources if (found := _source(source))]
-        self._secrets = connections_of(self.claim, self._wish(), [place for place, _ in found])
+        places = [source for source, _ in found]
+        wish = self._wish() if place is None else self._composed_secret(place, patched or {}) if found else None
+        self._secrets = connections_of(self.claim, wish, places, only=self.CLASS.connection_keys)
         if not self._secrets:
             return
-        self.details = secrets.united(self._deployment, self._address, self._secrets[-1], found)
+        later_wins = self.claim.parent is Parent.xr
+        self.details = secrets.united(self._deployment, self._address, self._secrets[-1], found, later_wins=later_wins)
         for secret in self._secrets:
             last = secret is self._secrets[-1]
             self._secret_resources.append(self._secret(secret, "connection" if last else "composite-connection", found))
@@ -207,7 +232,20 @@ class Composite(pulumi.ComponentResource):
                 pulumi.Output.all(self.details, *waits).apply(lambda parts: sorted(parts[0]))
             )
         outputs = {"phase": self.phase, "resources": self.resources, "connectionKeys": self.connection_keys}
-        self.register_outputs(outputs)
+        told = {"status": self._sent(self.status)} if self.status else {}
+        self.register_outputs({**outputs, **told})
+
+    def _sent(self, value: Any) -> Any:
+        """A document as it is sent to the engine."""
+        return value
+
+    def _composed_secret(self, place: Mapping[str, str], patched: Mapping[str, Any]) -> tuple[str, str]:
+        """Namespace and name of the Secret that is composed for a composite which has none of its own."""
+        name, namespace = details.secret_place(
+            self._args, ComposedSecret(place.get("name", ""), place.get("namespace", ""))
+        )
+        chosen = {"name": name, "namespace": namespace, **(pruned(dict(patched)) if patched else {})}
+        return str(chosen["namespace"]), str(chosen["name"])
 
     def _wish(self) -> tuple[str, str] | None:
         """Namespace and name of the Secret that the claim asks for, in its dialect's words."""
@@ -219,7 +257,8 @@ class Composite(pulumi.ComponentResource):
     def _dressed(
         self, template: str, api_version: str, kind: str, fields: dict[str, Any], class_ref: ClassReference | None
     ) -> dict[str, Any]:
-        document = {"apiVersion": api_version, "kind": kind, **(pruned(fields) or {})}
+        given = pruned(fields)
+        document = {"apiVersion": api_version, "kind": kind, **(self._sent(given) if given is not ABSENT else {})}
         own = dict(zip(("apiVersion", "kind", "name"), class_ref, strict=True)) if class_ref else None
         return dress(document, template, self.claim, class_ref=own, join=join)
 
@@ -263,16 +302,27 @@ class Composite(pulumi.ComponentResource):
             Managed(f"{self._name}/{word}", document, opts)
 
 
-Source = Managed | Composite | None | tuple[Managed | Composite | None, Mapping[str, str]]
+Source = Managed | Composite | None | tuple[Managed | Composite | None, Mapping[str, "str | Detail"]]
 """A child, or a child with the names and keys of the details that count."""
+
+
+def from_field(path: str) -> Detail:
+    """A connection detail that is a field of the child."""
+    return Detail("", "", field_path=path)
+
+
+def from_value(text: str) -> Detail:
+    """A connection detail that is always the same."""
+    return Detail("", "", value=text)
 
 
 def engine_document(document: Mapping[str, Any], options: Options, identity: Identity) -> dict[str, Any]:
     """The document with what the engine and its Kubernetes provider are told by annotation."""
     metadata = document["metadata"]
     annotations = {**metadata.get("annotations", {}), OWNER: identity.owner, FIELD_MANAGER: field_manager(identity)}
-    if len(options.wait_for) == 1:
-        annotations[WAIT_FOR] = options.wait_for[0]
+    if options.wait_for:
+        several = len(options.wait_for) > 1
+        annotations[WAIT_FOR] = json.dumps(options.wait_for) if several else options.wait_for[0]
     return {**document, "metadata": {**metadata, "annotations": annotations}}
 
 
@@ -296,7 +346,7 @@ def field_manager(identity: Identity) -> str:
 def _identity(claim: ClaimKind, klass: ClassRef, args: Any, deployment: Deployment) -> Identity:
     metadata = args["metadata"]
     parent = Parent(klass.bound_by)
-    clustered = parent is Parent.instance and not klass.namespaced
+    clustered = parent in (Parent.instance, Parent.xr) and not klass.namespaced
     namespace = "" if clustered else metadata.get("namespace", "default")
     name = metadata["name"]
     annotations = metadata.get("annotations") or {}
@@ -316,24 +366,30 @@ def _identity(claim: ClaimKind, klass: ClassRef, args: Any, deployment: Deployme
         parent=parent,
         namespaced=klass.namespaced,
         secret_namespace=klass.secret_namespace,
-        reclaim_policy=infrastructure.get("reclaimPolicy") if clustered else None,
+        reclaim_policy=infrastructure.get("reclaimPolicy") if clustered and parent is Parent.instance else None,
         protect=klass.protect or annotations.get(PROTECT) == "true",
+        given_labels=metadata.get("labels") or {},
+        given_annotations=annotations,
     )
 
 
 def _source(source: "Source") -> tuple[SecretPlace, Managed | Composite] | None:
     made, keys = source if isinstance(source, tuple) else (source, None)
-    details = None if keys is None else list(keys.items())
+    wanted = None if keys is None else [_detail(name, key) for name, key in keys.items()]
     match made:
         case Managed():
-            place = connection.secret_place(made.template, made.document, details)
+            place = connection.secret_place(made.template, made.document, wanted)
             return (place, made) if place else None
         case Composite() if made._secrets:
             own = made._secrets[-1]
-            kept = None if details is None else tuple(details)
+            kept = None if wanted is None else tuple((d.name, d.key) for d in wanted)
             return SecretPlace(made._name.rpartition("/")[2], made.CLAIM.kind, own.namespace, own.name, kept), made
         case _:
             return None
+
+
+def _detail(name: str, key: "str | Detail") -> Detail:
+    return replace(key, name=name) if isinstance(key, Detail) else Detail(name, key)
 
 
 def _reference(made: Managed | Composite) -> dict[str, str]:

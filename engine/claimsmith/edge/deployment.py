@@ -41,6 +41,7 @@ class Deployment:
         credentials: Mapping[str, Credentials] | None = None,
         members: Mapping[str, Sequence[Member]] | None = None,
         picks: Mapping[tuple[str, str], str] | None = None,
+        environments: Sequence[Mapping[str, Any]] = (),
     ) -> None:
         self.project = project
         self.stack = stack
@@ -57,6 +58,8 @@ class Deployment:
         """What claims bind through composites that are there already, by the claims' addresses."""
         self.picks = picks or {}
         """What the plan picked: child and path of the reference, and the address."""
+        self.environments = environments
+        """What compositions may read beside their composites."""
         self.connections: dict[tuple[str, str], pulumi.Output[dict[str, str]] | None] = {}
         """The data of the Secrets that claims of this run have, by namespace and name."""
         self.workloads: list[Any] = []

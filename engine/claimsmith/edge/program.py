@@ -94,6 +94,7 @@ def deploy(
         credentials=credentials_of(plan, cluster),
         members=bound.of,
         picks=plan.picks,
+        environments=plan.environments,
     )
     Deployment.begin(deployment)
     for resource in sorted(plan.resources, key=_rank):

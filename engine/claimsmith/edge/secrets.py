@@ -19,7 +19,12 @@ GRACE_SECONDS = 5.0
 
 
 def united(
-    deployment: Deployment, claim: str, wanted: Connection, sources: Sequence[tuple[SecretPlace, Any]]
+    deployment: Deployment,
+    claim: str,
+    wanted: Connection,
+    sources: Sequence[tuple[SecretPlace, Any]],
+    *,
+    later_wins: bool = False,
 ) -> pulumi.Output[dict[str, str]]:
     """The data of the claim's Secret, as a secret Output that is known once the children are ready.
 
@@ -29,15 +34,22 @@ def united(
 
     async def gather(known: list[Any]) -> dict[str, str]:
         try:
-            parts = []
+            parts, live = [], []
             for (place, made), value in zip(sources, known, strict=True):
-                data = await _read(deployment, claim, place) if isinstance(made, Managed) else value
-                parts.append((place, data))
-            return connection.unite(parts)
+                managed = isinstance(made, Managed)
+                data = await _read(deployment, claim, place) if managed and place.reads_secret else value
+                parts.append((place, {} if managed and not place.reads_secret else data))
+                live.append(await _told(deployment, made) if managed and place.own else None)
+            return connection.unite(parts, live, only=wanted.only, later_wins=later_wins)
         except EngineError as error:
             return await _as_it_was(deployment, wanted, error)
 
     return pulumi.Output.secret(pulumi.Output.all(*ready).apply(gather))
+
+
+async def _told(deployment: Deployment, made: Managed) -> dict[str, Any]:
+    """A child as it is in the cluster now."""
+    return await asyncio.to_thread(deployment.live, made.document) or {}
 
 
 async def _read(deployment: Deployment, claim: str, place: SecretPlace) -> dict[str, str]:

@@ -15,8 +15,9 @@ import pulumi
 from claimsmith import fieldpath
 from claimsmith.absent import ABSENT
 from claimsmith.compose import identity, patches, transforms
-from claimsmith.errors import ComposeError, NotFound, Problem
-from claimsmith.merge import MergePolicy
+from claimsmith.errors import ComposeError, EngineError, FieldPathError, NotFound, Problem
+from claimsmith.merge import MergePolicy, merge
+from claimsmith.values import copied
 
 Value = Any
 
@@ -24,11 +25,32 @@ Value = Any
 def _lifted(function: Callable[..., Value]) -> Callable[..., Value]:
     @functools.wraps(function)
     def call(*args: Value, **kwargs: Value) -> Value:
-        if any(isinstance(a, pulumi.Output) for a in args):
-            return pulumi.Output.all(*args).apply(lambda values: function(*values, **kwargs))
+        if any(map(is_output, args)):
+            return pulumi.Output.all(*args).apply(lambda values: told(function, *values, **kwargs))
         return function(*args, **kwargs)
 
     return call
+
+
+def told(function: Callable[..., Value], *args: Value, **kwargs: Value) -> Value:
+    """What a function of the core gives while the engine runs; what it refuses ends the run with its text."""
+    try:
+        return function(*args, **kwargs)
+    except EngineError as error:
+        raise pulumi.RunError("\n".join(str(p) for p in error.problems)) from error
+
+
+def is_output(value: Value) -> bool:
+    """Whether a value, or anything in it, is an Output."""
+    match value:
+        case pulumi.Output():
+            return True
+        case dict():
+            return any(is_output(item) for item in value.values())
+        case list():
+            return any(is_output(item) for item in value)
+        case _:
+            return False
 
 
 adler32 = _lifted(transforms.adler32)
@@ -57,35 +79,115 @@ trim_suffix = _lifted(transforms.trim_suffix)
 join = _lifted(identity.joined)
 
 
-def unless(value: Value, otherwise: Value) -> Value:
-    """What to say where the value is not there; nothing where it is."""
+def _unless(value: Value, otherwise: Value) -> Value:
     return otherwise if value is ABSENT else ABSENT
 
 
-def first(value: Value, default: Value) -> Value:
-    """The value where there is one, else the default."""
+def _first(value: Value, default: Value) -> Value:
     return default if value is ABSENT else value
 
 
-def read(data: Value, path: str) -> Value:
-    """The value at a field path, ABSENT where there is none."""
-    try:
-        return fieldpath.get(data, path)
-    except NotFound:
-        return ABSENT
-
-
-def require(value: Value, path: str) -> Value:
-    """The value; a claim without it is refused."""
+def _require(value: Value, path: str) -> Value:
     if value is ABSENT:
         raise ComposeError(Problem(f"the claim has no {path}, which the class requires", path=path, fix=f"add {path}"))
     return value
 
 
-def write(document: dict[str, Any], path: str, value: Value, *, policy: MergePolicy = MergePolicy.Replace) -> None:
+def unless(value: Value, otherwise: Value) -> Value:
+    """What to say where the value is not there; nothing where it is."""
+    return _lifted_first(_unless, value, otherwise)
+
+
+def first(value: Value, default: Value) -> Value:
+    """The value where there is one, else the default."""
+    return _lifted_first(_first, value, default)
+
+
+def require(value: Value, path: str) -> Value:
+    """The value; a claim without it is refused."""
+    return _lifted_first(_require, value, path)
+
+
+def _lifted_first(function: Callable[..., Value], value: Value, other: Value) -> Value:
+    if isinstance(value, pulumi.Output):
+        return pulumi.Output.all(value, other).apply(lambda both: told(function, *both))
+    return function(value, other)
+
+
+def read(data: Value, path: str) -> Value:
+    """The value at a field path, ABSENT where there is none; an Output where one stands on the way."""
+    try:
+        return fieldpath.get(data, path)
+    except FieldPathError as error:
+        above = _output_above({"data": data}, f"data.{path.removeprefix('.')}")
+        if above:
+            rest = fieldpath.to_text(fieldpath.parse(path)[len(above) - 1 :])
+            return fieldpath.get({"data": data}, above).apply(lambda value: told(read, value, rest))
+        if isinstance(error, NotFound):
+            return ABSENT
+        raise
+
+
+def write(
+    document: dict[str, Any],
+    path: str,
+    value: Value,
+    *,
+    policy: MergePolicy = MergePolicy.Replace,
+    wildcards: bool = True,
+) -> None:
     """Write a value into a document at a field path; one that is absent changes nothing."""
-    if value is not ABSENT:
-        patches.write(document, path, value, policy=policy)
+    if value is ABSENT:
+        return
+    above = _output_above(document, path)
+    if above:
+        outer = fieldpath.get(document, above)
+        inner = fieldpath.to_text(fieldpath.parse(path)[len(above) :])
+        fieldpath.put(document, above, _written_inside(outer, inner, value, policy))
+        return
+    there = ABSENT if policy is MergePolicy.Replace else read(document, path)
+    if there is not ABSENT and (isinstance(there, pulumi.Output) or isinstance(value, pulumi.Output)):
+        value, policy = _merged(there, value, policy), MergePolicy.Replace
+    patches.write(document, path, value, policy=policy, wildcards=wildcards)
+
+
+def _output_above(document: dict[str, Any], path: str) -> fieldpath.Path:
+    """The path of an Output that a longer path leads into; empty where there is none."""
+    steps = fieldpath.parse(path)
+    for length in range(1, len(steps)):
+        here = _step_to(document, steps[:length])
+        if isinstance(here, pulumi.Output):
+            return steps[:length]
+    return ()
+
+
+def _step_to(data: Value, path: fieldpath.Path) -> Value:
+    try:
+        return fieldpath.get(data, path)
+    except FieldPathError:
+        return None
+
+
+def _written_inside(outer: Value, path: str, value: Value, policy: MergePolicy) -> Value:
+    def written(both: list[Value]) -> Value:
+        holder = {"value": {} if both[0] is ABSENT or both[0] is None else copied(both[0])}
+        if both[1] is not ABSENT:
+            told(patches.write, holder["value"], path, both[1], policy=policy)
+        return holder["value"]
+
+    return pulumi.Output.all(outer, value).apply(written)
+
+
+def _merged(there: Value, value: Value, policy: MergePolicy) -> Value:
+    def merged(both: list[Value]) -> Value:
+        return both[0] if both[1] is ABSENT else told(merge, *both, policy)
+
+    return pulumi.Output.all(there, value).apply(merged)
+
+
+def settled(value: Value) -> Value:
+    """The value with null for what turns out not to be there."""
+    return None if value is ABSENT else value
 
 
 def filled(value: Value, defaults: Value) -> Value:

@@ -23,7 +23,7 @@ from claimsmith.models.klass import Parent, Template
 from claimsmith.models.objects import ClaimKey, ClassKey, GroupKind
 from claimsmith.offers import Offer, dialect_of, offers
 from claimsmith.plan import PlannedClaim
-from claimsmith.values import Ref
+from claimsmith.values import Mix, Ref
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,7 +275,7 @@ def plain(value: Any) -> Any:
     match value:
         case Problem():
             return value.to_dict()
-        case ClaimKey() | ClassKey() | GroupKind() | Ref():
+        case ClaimKey() | ClassKey() | GroupKind() | Ref() | Mix():
             return str(value)
         case _ if value is ABSENT:
             return None

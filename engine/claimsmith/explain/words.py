@@ -11,7 +11,7 @@ from claimsmith.compose.options import Options
 from claimsmith.models import transform as models
 from claimsmith.models.selector import Expression, Selector
 from claimsmith.models.transform import Transform
-from claimsmith.values import Ref, mapped
+from claimsmith.values import Mix, Ref, mapped
 
 _SHOWN = 4
 _WIDE = 100
@@ -77,7 +77,9 @@ def counted(number: int, word: str) -> str:
 
 
 def _leaf(value: Any) -> Any:
-    return value.known if isinstance(value, Ref) and value.known is not None else str(value) if _odd(value) else value
+    if isinstance(value, Ref | Mix) and value.known is not None:
+        return value.known
+    return str(value) if _odd(value) else value
 
 
 def _odd(value: Any) -> bool:

@@ -14,12 +14,23 @@ from typing import Any
 
 import jinja2
 
-from claimsmith import fieldpath, reference
+from claimsmith import fieldpath, flow, reference
 from claimsmith.compose.identity import PROTECT
 from claimsmith.errors import GenerateError, Problem, ReferenceError_, at
 from claimsmith.generate import arguments, tree
-from claimsmith.generate.expression import SPEC, Expression, either, identifier, literal, value_of
-from claimsmith.models.klass import Class, Parent, Template
+from claimsmith.generate.expression import (
+    SPEC,
+    Expression,
+    Reader,
+    child_reader,
+    claim_reader,
+    composite_reader,
+    either,
+    identifier,
+    literal,
+    value_of,
+)
+from claimsmith.models.klass import Class, Detail, Parent, Patch, Side, Template
 from claimsmith.models.objects import GroupKind
 from claimsmith.models.transform import MapTransform
 from claimsmith.reference import Selection, Table, Target
@@ -49,6 +60,11 @@ class _Child:
     fields: dict[str, Expression]
     statements: Sequence[tree.Statement]
     needed: bool
+    awaits: Sequence[str] = ()
+    before: Sequence[Expression] = ()
+    """Statements that come before it."""
+    after: Sequence[Expression] = ()
+    """What it tells the composite and the environment."""
 
     @property
     def spread(self) -> bool:
@@ -74,6 +90,8 @@ class _Child:
             "class_ref": (own, None),
             "managed": (t.managed or t.composite, True),
             "previous_name": (t.previous_name, None),
+            "ready": (None if t.composite else flow.ready(t), None),
+            "awaits": (() if t.composite else tuple(self.awaits), ()),
         }
         return {key: repr(value) for key, (value, usual) in wanted.items() if value != usual}
 
@@ -90,6 +108,8 @@ def class_name(klass: Class) -> str:
     """
     if klass.parent is Parent.requirement:
         return klass.serves.kind
+    if klass.parent is Parent.xr_claim:
+        return f"{klass.serves.kind}Claim"
     words = re.split(r"[^A-Za-z0-9]+", klass.name)
     name = "".join(_WORDS.get(w, w[:1].upper() + w[1:]) for w in words)
     name = name if name[0].isalpha() else f"Class{name}"
@@ -119,14 +139,18 @@ def _head(source: str) -> str:
     return "\n".join(f"# {line}" for line in textwrap.wrap(text, width=116, break_on_hyphens=False))
 
 
-_ALWAYS = frozenset({"ClaimKind", "ClaimMetadata", "ClassRef", "Composite"})
+_ALWAYS = frozenset({"ClaimKind", "ClaimMetadata", "ClassRef"})
 _TRANSFORMS = (
     "adler32", "clamp_max", "clamp_min", "converted", "formatted", "from_base64", "joined", "lookup", "matched",
     "multiply", "regexp", "replaced", "sha1", "sha256", "sha512", "to_base64", "to_json", "to_lower", "to_upper",
     "trim_prefix", "trim_suffix",
 )  # fmt: skip
 IMPORTED = _ALWAYS.union(
-    ("ABSENT", "Any", "MergePolicy", "TypedDict", "first", "read", "require", "unless", "write"), _TRANSFORMS
+    (
+        *("ABSENT", "Any", "Composite", "Composition", "MergePolicy", "TypedDict", "first", "from_field"),
+        *("from_value", "read", "require", "unless", "write"),
+    ),
+    _TRANSFORMS,
 )
 """What a component may import: no variable or class of its own has such a name."""
 _TAKEN = IMPORTED | {"self", "args", "opts", "name", SPEC, "pulumi", "super", "dict", "str"}
@@ -143,24 +167,44 @@ def _refuse_doubles(classes: Sequence[Class]) -> None:
 
 def _component(klass: Class, table: Table) -> dict[str, Any]:
     taken = set(_TAKEN)
-    named, shared = _shared_values(klass, taken)
+    reader = claim_reader if klass.parent is not Parent.xr else composite_reader(namespaced=bool(klass.namespaced))
+    named, shared = _shared_values(klass, taken, reader)
     variables = {t.name: _variable(identifier(t.name), taken, "", "_fields") for t in klass.templates}
-    trees = {t.name: tree.grow(t, shared) for t in klass.templates}
+    trees = {t.name: tree.grow(t, shared, reader) for t in klass.templates}
     needs: dict[str, list[tuple[str, str]]] = {t.name: [] for t in klass.templates}
     documents = {t.name: _with_references(klass, t, trees, variables, table, needs[t.name]) for t in klass.templates}
-    with at(klass.document.source_of("spec"), prefix=f"{klass.key}: "):
-        # A template's references are followed while the program runs: what it may refer to comes first.
-        plain_first = sorted(klass.templates, key=lambda t: t.opaque is not None)
-        order = reference.ordered([t.name for t in plain_first], needs)
+    siblings = {need for found in needs.values() for need, _ in found}
+    operations = _ordered(klass, needs)
     templates = {t.name: t for t in klass.templates}
-    publishers = [name for name in order if _publishes(templates[name], documents[name])]
-    wanted = {need for found in needs.values() for need, _ in found} | set(publishers)
+    order = [o.name for o in operations if o.template]
+    publishers = [name for name in order if _publishes(klass, templates[name], documents[name])]
+    telling = {o.name for o in operations if o.template and o.outward}
+    wanted = siblings | set(publishers) | telling
+    waits = flow.awaited(klass)
+    before, after, tail = _statements(operations, variables, reader)
     children = [
-        _Child(variables[n], templates[n], _fields(documents[n]), trees[n].statements, n in wanted) for n in order
+        _Child(
+            variables[n],
+            templates[n],
+            _fields(documents[n]),
+            trees[n].statements,
+            n in wanted,
+            waits.get(n, ()),
+            before.get(n, ()),
+            after.get(n, ()),
+        )
+        for n in order
     ]
     args = arguments.fields_of(klass)
-    uses = _uses(children, named)
+    secret, secret_uses = _secret(klass, reader)
+    base = "Composition" if klass.parent in (Parent.xr, Parent.xr_claim) else "Composite"
+    uses = _uses(children, named) | secret_uses | {base} | frozenset().union(*(t.uses for t in tail))
+    details = [d for name in publishers for d in templates[name].details or ()]
+    uses |= {"from_field"} if any(d.field_path for d in details) else set()
+    uses |= {"from_value"} if any(d.value is not None for d in details) else set()
     return {
+        "base": base,
+        "tail": tail,
         "name": class_name(klass),
         "klass": klass,
         "digest": klass.digest(),
@@ -171,21 +215,78 @@ def _component(klass: Class, table: Table) -> dict[str, Any]:
         "reads_spec": SPEC in uses,
         "named": named,
         "children": children,
-        "publishers": [_publisher(templates[n], variables[n]) for n in publishers],
+        "publishers": [*(_publisher(templates[n], variables[n]) for n in publishers), *secret],
         "options": _class_options(klass),
         "uses": uses,
         "needs_any": any("Any" in a.type for a in args) or any(c.spread for c in children),
     }
 
 
-def _shared_values(klass: Class, taken: set[str]) -> tuple[list[_Named], dict[tuple[str, str], Expression]]:
+def _ordered(klass: Class, needs: dict[str, list[tuple[str, str]]]) -> list[flow.Operation]:
+    """What is done for a claim, in order: references and values that flow between children are followed."""
+    listed = flow.operations(klass)
+    for name, found in flow.needs(klass).items():
+        needs.setdefault(name, []).extend(found)
+    with at(klass.document.source_of("spec"), prefix=f"{klass.key}: "):
+        # A template's references are followed while the program runs: what it may refer to comes first.
+        plain_first = sorted(listed, key=lambda o: bool(o.template and o.template.opaque))
+        by_name = {o.name: o for o in listed}
+        return [by_name[name] for name in reference.ordered([o.name for o in plain_first], needs)]
+
+
+Statements = dict[str, list[Expression]]
+
+
+def _statements(
+    operations: Sequence[flow.Operation], variables: dict[str, str], reader: Reader
+) -> tuple[Statements, Statements, list[Expression]]:
+    """What stands before and after each child, and at the end."""
+    before: Statements = {}
+    after: Statements = {}
+    pending: list[Expression] = []
+    for operation in operations:
+        if operation.template is None:
+            pending += _of_environment(operation, reader)
+            continue
+        before[operation.name], pending = pending, []
+        told = child_reader(variables[operation.name])
+        after[operation.name] = [s for p in operation.outward if (s := tree.told(p, told))]
+    return before, after, pending
+
+
+def _of_environment(operation: flow.Operation, reader: Reader) -> list[Expression]:
+    if operation.patch:
+        return [s for s in [tree.told(operation.patch, reader)] if s]
+    return [Expression(f"self.start_environment({literal(dict(operation.sources)).code})")]
+
+
+def _secret(klass: Class, reader: Reader) -> tuple[list[str], frozenset[str]]:
+    """Where the Secret goes of a composite that has none of its own, as keywords of `publish_connection`."""
+    if klass.secret is None:
+        return [], frozenset()
+    place = {k: v for k, v in (("name", klass.secret.name), ("namespace", klass.secret.namespace)) if v}
+    patched = {p.to: value_of(p, reader) for p in klass.secret.patches}
+    written = literal(patched)
+    more = [f"patched={written.code}"] if patched else []
+    return [f"place={place!r}", *more], written.uses
+
+
+def _early(patch: Patch) -> bool:
+    """Whether what a patch reads is known before any child is made."""
+    told = any(fieldpath.parse(path)[:1] == ("status",) for path in patch.reads)
+    return patch.origin is Side.claim and patch.target is Side.resource and not told
+
+
+def _shared_values(
+    klass: Class, taken: set[str], reader: Reader
+) -> tuple[list[_Named], dict[tuple[str, str], Expression]]:
     """Values that more than one patch writes, and lookups, under a name of their own."""
-    patches = [(t, p) for t in klass.templates for p in t.patches]
-    count = Counter(value_of(p).code for _, p in patches)
+    patches = [(t, p) for t in klass.templates for p in t.patches if _early(p)]
+    count = Counter(value_of(p, reader).code for _, p in patches)
     named: dict[str, _Named] = {}
     shared: dict[tuple[str, str], Expression] = {}
     for template, patch in patches:
-        value = value_of(patch)
+        value = value_of(patch, reader)
         looked_up = any(isinstance(t, MapTransform) for t in patch.transforms)
         if not patch.transforms or not (looked_up or count[value.code] > 1):
             continue
@@ -256,11 +357,11 @@ def _labels(document: dict[str, Any]) -> dict[str, str]:
     return {k: v for k, v in labels.items() if isinstance(v, str)}
 
 
-def _publishes(template: Template, document: dict[str, Any]) -> bool:
+def _publishes(klass: Class, template: Template, document: dict[str, Any]) -> bool:
     """Whether the child has connection details that count."""
     if template.details == ():
         return False
-    if template.opaque:
+    if template.opaque or klass.parent is Parent.xr:
         return True
     spec = document.get("spec")
     return template.composite or (isinstance(spec, dict) and isinstance(spec.get("writeConnectionSecretToRef"), dict))
@@ -270,7 +371,15 @@ def _publisher(template: Template, variable: str) -> str:
     """The child as `publish_connection` takes it: alone, or with the names and keys of its details."""
     if template.details is None:
         return variable
-    return f"({variable}, { ({d.name: d.key for d in template.details})!r})"
+    details = ", ".join(f"{d.name!r}: {_detail(d)}" for d in template.details)
+    return f"({variable}, {{{details}}})"
+
+
+def _detail(detail: Detail) -> str:
+    """A connection detail as a component names it: by its key, or by where it comes from."""
+    if detail.value is not None:
+        return f"from_value({detail.value!r})"
+    return f"from_field({detail.field_path!r})" if detail.field_path else repr(detail.key)
 
 
 def _class_options(klass: Class) -> dict[str, str]:
@@ -282,6 +391,7 @@ def _class_options(klass: Class) -> dict[str, str]:
         "service_account": (klass.service_account, None),
         "protect": (klass.annotations.get(PROTECT) == "true", False),
         "retain": (klass.retain, False),
+        "connection_keys": (klass.connection_keys, ()),
     }
     return {key: repr(value) for key, (value, usual) in wanted.items() if value != usual}
 
@@ -296,9 +406,9 @@ def _uses(children: Iterable[_Child], named: Iterable[_Named]) -> frozenset[str]
         for value in child.fields.values():
             found |= value.uses
         for statement in child.statements:
-            found |= statement.value.uses | {"write"}
-            if statement.policy is not statement.policy.Replace:
-                found.add("MergePolicy")
+            found |= statement.uses
+        for line in (*child.before, *child.after):
+            found |= line.uses
     for item in named:
         found |= item.value.uses
     return frozenset(found)

@@ -6,13 +6,13 @@ Every text of the user's goes through `repr`, so that nothing in a YAML file bec
 from __future__ import annotations
 
 import keyword
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
 from claimsmith import fieldpath
 from claimsmith.compose import transforms
-from claimsmith.models.klass import Patch
+from claimsmith.models.klass import Patch, Side
 from claimsmith.models.transform import Transform
 
 SPEC = "spec"
@@ -26,6 +26,44 @@ class Expression:
     code: str
     uses: frozenset[str] = frozenset()
     may_be_absent: bool = True
+
+
+Reader = Callable[[Patch, str], Expression]
+"""How a patch's source is read."""
+
+
+def claim_reader(patch: Patch, path: str) -> Expression:  # noqa: ARG001 - a patch of these classes reads the claim
+    """The expression that reads a field of a claim."""
+    return read_of(path)
+
+
+def composite_reader(*, namespaced: bool) -> Reader:
+    """What reads the sources of patches between a composite of today's dialect, its environment and its children."""
+
+    def read(patch: Patch, path: str) -> Expression:
+        whole = path.removeprefix(".")
+        if patch.origin is Side.environment:
+            return Expression(f"read(self.environment, {whole!r})", frozenset({"read"}))
+        match fieldpath.parse(path):
+            case ("status",):
+                return Expression("self.status", may_be_absent=False)
+            case ("status", *rest):
+                return Expression(f"read(self.status, {fieldpath.to_text(rest)!r})", frozenset({"read"}))
+            case ("metadata", "namespace") if not namespaced:
+                return Expression(f"read(args, {whole!r})", frozenset({"read"}))
+            case _:
+                return read_of(path)
+
+    return read
+
+
+def child_reader(variable: str) -> Reader:
+    """What reads a child that is made."""
+
+    def read(patch: Patch, path: str) -> Expression:  # noqa: ARG001 - such a patch reads the child
+        return Expression(f"self.observed({variable}, {path.removeprefix('.')!r})")
+
+    return read
 
 
 def read_of(path: str) -> Expression:
@@ -43,9 +81,9 @@ def read_of(path: str) -> Expression:
             return Expression(f"read(args, {path.removeprefix('.')!r})", frozenset({"read"}))
 
 
-def value_of(patch: Patch) -> Expression:
+def value_of(patch: Patch, reader: Reader = claim_reader) -> Expression:
     """The expression for what a patch writes."""
-    reads = [_required(path) if patch.required else read_of(path) for path in patch.reads]
+    reads = [_required(reader(patch, path), path) if patch.required else reader(patch, path) for path in patch.reads]
     value = reads[0]
     if patch.combine is not None:
         value = _call("formatted", (patch.combine,), reads, {})
@@ -100,8 +138,7 @@ def _snake(text: str) -> str:
     return out.replace("-", "_")
 
 
-def _required(path: str) -> Expression:
-    read = read_of(path)
+def _required(read: Expression, path: str) -> Expression:
     if not read.may_be_absent:
         return read
     return Expression(f"require({read.code}, {path!r})", read.uses | {"require"}, may_be_absent=False)

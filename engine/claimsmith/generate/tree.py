@@ -13,9 +13,9 @@ from typing import Any
 
 from claimsmith import fieldpath
 from claimsmith.errors import FieldPathError
-from claimsmith.generate.expression import Expression, either, literal, value_of
+from claimsmith.generate.expression import Expression, Reader, claim_reader, either, literal, value_of
 from claimsmith.merge import MergePolicy
-from claimsmith.models.klass import Patch, Template
+from claimsmith.models.klass import Patch, Side, Template
 from claimsmith.values import copied
 
 
@@ -26,6 +26,18 @@ class Statement:
     path: str
     value: Expression
     policy: MergePolicy
+    wildcards: bool = True
+
+    def code(self, document: str) -> str:
+        """The statement as Python, for a document of that name."""
+        policy = "" if self.policy is MergePolicy.Replace else f", policy=MergePolicy.{self.policy.name}"
+        plain = "" if self.wildcards or not fieldpath.has_wildcard(self.path) else ", wildcards=False"
+        return f"write({document}, {self.path!r}, {self.value.code}{policy}{plain})"
+
+    @property
+    def uses(self) -> frozenset[str]:
+        """The names that it needs."""
+        return self.value.uses | {"write"} | ({"MergePolicy"} if self.policy is not MergePolicy.Replace else set())
 
 
 @dataclass(slots=True)
@@ -36,17 +48,30 @@ class Tree:
     statements: list[Statement] = field(default_factory=list)
 
 
-def grow(template: Template, shared: dict[tuple[str, str], Expression]) -> Tree:
+def grow(template: Template, shared: dict[tuple[str, str], Expression], reader: Reader = claim_reader) -> Tree:
     """The template's tree. `shared` holds, by template and place of the patch, values that are computed once."""
     tree = Tree(copied(dict(template.base)))
-    for index, patch in enumerate(template.patches):
+    patches = [p for p in template.patches if p.target is Side.resource]
+    for index, patch in enumerate(patches):
         if patch.fill and _says(tree.document, patch.to):
             continue
-        value = shared.get((template.name, patch.at)) or value_of(patch)
-        opened = _written_into(patch, template.patches[index + 1 :])
+        value = shared.get((template.name, patch.at)) or value_of(patch, reader)
+        opened = _written_into(patch, patches[index + 1 :])
         if tree.statements or opened or not _inlined(tree.document, patch, value):
-            tree.statements.append(Statement(patch.to.removeprefix("."), value, patch.policy))
+            tree.statements.append(Statement(patch.to.removeprefix("."), value, patch.policy, patch.wildcards))
     return tree
+
+
+def told(patch: Patch, reader: Reader) -> Expression | None:
+    """The statement of a patch to the composite's status or the environment; None where nobody keeps it."""
+    path = fieldpath.parse(patch.to)
+    document = "self.environment"
+    if patch.target is Side.claim:
+        if path[:1] != ("status",) or len(path) == 1:
+            return None
+        path, document = path[1:], "self.status"
+    written = Statement(fieldpath.to_text(path), value_of(patch, reader), patch.policy, patch.wildcards)
+    return Expression(written.code(document), written.uses)
 
 
 def _written_into(patch: Patch, later: Sequence[Patch]) -> bool:

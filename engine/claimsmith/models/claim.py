@@ -77,6 +77,12 @@ class Claim:
     """What becomes of an instance and all that it composes when it goes; None where each resource says so itself."""
     resource_path: str = "spec.resourceRef"
     """Where it names a resource that is there already."""
+    any_class: bool = False
+    """Whether any class of its kind may serve it where it asks for none."""
+    revision: str | None = None
+    """The revision of its class that it names."""
+    revision_selector: Selector | None = None
+    """Which revisions of its class may serve it, of which the latest does."""
 
     @property
     def data(self) -> dict[str, Any]:

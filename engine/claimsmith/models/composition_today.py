@@ -25,6 +25,9 @@ from claimsmith.models.resources_input import read_step
 
 GROUP = "apiextensions.crossplane.io"
 KIND = GroupKind(GROUP, "Composition")
+REVISION = GroupKind(GROUP, "CompositionRevision")
+OF_COMPOSITION = "crossplane.io/composition-name"
+"""The label by which a revision names its composition."""
 PATCH_AND_TRANSFORM = "pt.fn.crossplane.io"
 """The group of the patch-and-transform function's input."""
 ENVIRONMENT_CONFIGS = "environmentconfigs.fn.crossplane.io"
@@ -61,6 +64,7 @@ class _Spec(Lenient):
     write_connection_secrets_to_namespace: str | None = None
     publish_connection_details_with_store_config_ref: _Named | None = None
     reclaim_policy: str | None = None
+    revision: int | None = None
 
     @classmethod
     def needs(cls, data: Mapping[str, Any]) -> Iterable[Need]:
@@ -86,10 +90,10 @@ class _Composition(Lenient):
 
 
 def is_composition(document: Document) -> bool:
-    """Whether the document is a composition of today's dialect: any version, but not the old from/to form."""
+    """Whether the document is a composition of today's dialect, or a revision of one, but not the old from/to form."""
     data = document.data
     spec = data.get("spec")
-    known = group_of(str(data.get("apiVersion", ""))) == GROUP and data.get("kind") == KIND.kind
+    known = GroupKind.of(data) in (KIND, REVISION)
     old = data.get("apiVersion") == f"{GROUP}/v1alpha1" and not (isinstance(spec, dict) and "compositeTypeRef" in spec)
     return known and not old
 
@@ -116,16 +120,17 @@ def read(document: Document) -> tuple[Class, list[Problem]]:
     serves = raw.spec.composite_type_ref
     klass = Class(
         api_version=raw.api_version,
-        key=ClassKey(KIND, raw.metadata.name),
+        key=ClassKey(GroupKind.of(document.data), raw.metadata.name),
         serves=GroupKind(group_of(serves.api_version), serves.kind),
         templates=tuple(t for step in steps for t in step.templates),
-        parent=Parent.instance,
+        parent=Parent.xr,
         document=document,
         labels=raw.metadata.labels,
         annotations=raw.metadata.annotations,
         secret_namespace=raw.spec.write_connection_secrets_to_namespace,
         claim_api_version=serves.api_version,
         steps=tuple(steps),
+        revision=(raw.spec.revision or 1) if raw.kind == REVISION.kind else 0,
     )
     return klass, warnings
 

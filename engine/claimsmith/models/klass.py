@@ -40,6 +40,10 @@ class Parent(StrEnum):
     aggregate = "aggregateRef"
     instance = "crossplane.io/composite"
     requirement = "requirementRef"
+    xr = "xr"
+    """A composite of today's dialect: by labels, and with names as its control plane gives them."""
+    xr_claim = "claim of an xr"
+    """A claim of today's dialect, which makes such a composite."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +60,8 @@ class Patch:
     target: Side = Side.resource
     fill: bool = False
     """Whether it only fills what the base leaves open; where both say something, the base stands."""
+    wildcards: bool = True
+    """Whether `[*]` in the target stands for every element; else it is a key like any other."""
     at: str = ""
     """Where the patch stands in the class's document."""
 
@@ -205,6 +211,12 @@ class Class:
     """The resource that is there already, for a claim that names one instead of a class."""
     steps: tuple[Step, ...] = ()
     """The steps of today's compositions, in order; their templates are those of the class."""
+    revision: int = 0
+    """The number of a composition's revision; 0 for what is no revision."""
+    connection_keys: tuple[str, ...] = ()
+    """The connection details that reach the composite's Secret; empty means all."""
+    secret: SecretPlace | None = None
+    """Where the details of a composite go that has no Secret of its own; None for one that has."""
     memo: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
     """What was worked out of it, once for all claims."""
 
@@ -246,6 +258,7 @@ class Class:
             **({"static": self.static} if self.static else {}),
             **({"retain": True} if self.retain else {}),
             **({"steps": [[s.name, s.function, s.input] for s in self.steps]} if self.steps else {}),
+            **({"connectionKeys": self.connection_keys} if self.connection_keys else {}),
         }
         text = json.dumps({**content, **extras, "templates": templates}, sort_keys=True, separators=(",", ":"))
         return "sha256:" + hashlib.sha256(text.encode()).hexdigest()
@@ -262,4 +275,5 @@ def _plain(patch: Patch) -> dict[str, Any]:
         "origin": patch.origin.value,
         "target": patch.target.value,
         **({"fill": True} if patch.fill else {}),
+        **({} if patch.wildcards else {"wildcards": False}),
     }

@@ -15,8 +15,13 @@ _KIND = re.compile(r"[A-Za-z][A-Za-z0-9]{0,62}")
 _API_VERSION = re.compile(r"([a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?/)?[a-z][a-z0-9]{0,62}")
 
 
+def is_name(text: str) -> bool:
+    """Whether Kubernetes takes a text for a name."""
+    return bool(_DNS.fullmatch(text))
+
+
 def _dns(value: str) -> str:
-    if not _DNS.fullmatch(value):
+    if not is_name(value):
         raise ValueError(
             f"{value!r} is not a Kubernetes name; fix: use lower case letters, digits, '-' and '.', at most 253"
         )

@@ -248,6 +248,7 @@ def patch_of(raw: PatchInput, at: str) -> Patch:
         required=raw.policy.required,
         policy=raw.policy.merge_policy(),
         combine=combine.string.fmt if combine and combine.string else None,
+        wildcards=combine is None,
         origin=sides[0],
         target=sides[1],
         at=at,

@@ -16,12 +16,13 @@ from claimsmith import schema
 from claimsmith.documents import Document
 from claimsmith.errors import ModelError, Problem
 from claimsmith.models.metadata import Metadata
-from claimsmith.models.objects import GroupKind
+from claimsmith.models.objects import ClassKey, GroupKind
 from claimsmith.models.parse import parse
 from claimsmith.models.patch_input import Lenient, Need
 
 GROUP = "apiextensions.crossplane.io"
 KIND = GroupKind(GROUP, "CompositeResourceDefinition")
+COMPOSITION = GroupKind(GROUP, "Composition")
 
 
 class _Names(Lenient):
@@ -116,6 +117,26 @@ class Xrd:
     enforced_composition: str | None = None
     update_policy: str | None = None
     document: Document = field(default=Document({}, ""), repr=False, compare=False)
+    version: str = ""
+    """The version that compositions are for."""
+    names: Mapping[str, Any] = field(default_factory=dict)
+    """Plural, singular, short names and categories, as they are written."""
+    claim_names: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """The definition's name, `<plural>.<group>`."""
+        return f"{self.plural}.{self.kind.group}"
+
+    @property
+    def api_version(self) -> str:
+        """Group and version of what compositions are for."""
+        return f"{self.kind.group}/{self.version}"
+
+    def composition(self, *, enforced: bool) -> ClassKey | None:
+        """The composition that composites of the kind always have, or have where they ask for none."""
+        name = self.enforced_composition if enforced else self.default_composition
+        return ClassKey(COMPOSITION, name) if name else None
 
     def defaulted(self, composite: Document) -> dict[str, Any]:
         """The composite with its schema's defaults filled in."""
@@ -126,10 +147,10 @@ class Xrd:
             given = f"{composite.data.get('kind')} of {composite.data.get('apiVersion')}"
             where = composite.source_of("kind")
             raise ModelError(Problem(f"{what}, not {given}", where, "kind", "give the definition of that kind"))
-        full: dict[str, Any] = schema.defaulted(composite.data, self._schema(version))
+        full: dict[str, Any] = schema.defaulted(composite.data, self.schema_of(version))
         return full
 
-    def _schema(self, version: str) -> dict[str, Any]:
+    def schema_of(self, version: str) -> dict[str, Any]:
         """The version's schema, with the one default that the definition adds to it."""
         given = self.versions[version]
         if self.update_policy is None:
@@ -175,4 +196,7 @@ def read(document: Document) -> Xrd:
         enforced_composition=spec.enforced_composition_ref.name if spec.enforced_composition_ref else None,
         update_policy=spec.default_composition_update_policy,
         document=document,
+        version=version or next((v.name for v in spec.versions if v.referenceable), ""),
+        names=names.model_dump(by_alias=True),
+        claim_names=spec.claim_names.model_dump(by_alias=True) if spec.claim_names else {},
     )
