@@ -224,8 +224,8 @@ class Composite(pulumi.ComponentResource):
         waits += [s.id for s in self._secret_resources]
         if self._deployment.records:
             self._record(references)
-        self.resources = pulumi.Output.all(*waits).apply(lambda _: references)
         self.phase = pulumi.Output.all(*waits).apply(lambda _: "Bound")
+        self.resources = self.phase.apply(lambda _: references)
         self.connection_keys = pulumi.Output.from_input([])
         if self.details is not None:
             self.connection_keys = pulumi.Output.unsecret(

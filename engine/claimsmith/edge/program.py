@@ -112,7 +112,8 @@ def deploy(
     if workloads:
         pulumi.export("workloads", workloads)
     # Not part of the exports: these are written, then the run fails.
-    pulumi.Output.all(**summary, **workloads).apply(lambda _: _fail_on(deployment.problems))
+    told = [output.apply(lambda _: True) for output in (*summary.values(), *workloads.values())]
+    pulumi.Output.all(*told).apply(lambda _: _fail_on(deployment.problems))
 
 
 def load_component(project: Project, klass: Class) -> type[Composite]:
@@ -161,15 +162,22 @@ def _by_address(plan: Plan) -> dict[str, PlannedClaim]:
 
 def _summary(claim: PlannedClaim, made: Composite) -> pulumi.Output[dict[str, Any]]:
     secret = {"namespace": claim.connection.namespace, "name": claim.connection.name} if claim.connection else None
-    return pulumi.Output.all(made.phase, made.resources, made.connection_keys).apply(
-        lambda parts: {
+
+    def summary(phase: str, resources: list[dict[str, str]], keys: list[str]) -> dict[str, Any]:
+        return {
             "class": str(claim.binding.klass.key),
             "reason": claim.binding.reason,
             "uid": claim.binding.uid,
-            "phase": parts[0],
-            "resources": parts[1],
-            "connectionSecret": {**secret, "keys": parts[2]} if secret else None,
+            "phase": phase,
+            "resources": resources,
+            "connectionSecret": {**secret, "keys": keys} if secret else None,
         }
+
+    # Not by Output.all, which makes Outputs of everything inside a value again.
+    return made.phase.apply(
+        lambda phase: made.resources.apply(
+            lambda resources: made.connection_keys.apply(lambda keys: summary(phase, resources, keys))
+        )
     )
 
 
