@@ -1,8 +1,7 @@
-"""Looks over a Pulumi program's shoulder: when it registers resources, how many, and how large. The same on both sides."""
+"""Looks over a Pulumi program's shoulder, the same on both sides: when it registers what, and how large that is."""
 
 from __future__ import annotations
 
-import atexit
 import json
 import os
 import threading
@@ -15,30 +14,24 @@ _seen: dict[str, float] = {"registrations": 0, "bytes": 0, "inputs": 0, "first":
 
 def begin() -> None:
     """Watch the registrations from now on, and write what was seen to the file that BENCH_PROBE names."""
-    from pulumi.runtime.proto import resource_pb2_grpc
+    from pulumi.runtime import settings
 
     path = os.environ.get("BENCH_PROBE")
-    if not path:
+    monitor: Any = settings.get_monitor()
+    if not path or monitor is None:
         return
-    _seen["imported"] = time.time()
-    original = resource_pb2_grpc.ResourceMonitorStub.__init__
+    register = monitor.RegisterResource
 
-    def watched(self: Any, channel: Any) -> None:
-        original(self, channel)
-        register = self.RegisterResource
-
-        def registering(request: Any, *args: Any, **kwargs: Any) -> Any:
-            _note(request)
-            try:
-                return register(request, *args, **kwargs)
-            finally:
+    def registering(request: Any, *args: Any, **kwargs: Any) -> Any:
+        _note(request)
+        try:
+            return register(request, *args, **kwargs)
+        finally:
+            with _lock:
                 _seen["last"] = time.time()
-                _write(path)
 
-        self.RegisterResource = registering
-
-    resource_pb2_grpc.ResourceMonitorStub.__init__ = watched  # type: ignore[method-assign]
-    atexit.register(_write, path)
+    monitor.RegisterResource = registering
+    threading.Thread(target=_write_often, args=(path,), daemon=True).start()
 
 
 def _note(request: Any) -> None:
@@ -55,6 +48,12 @@ def _note(request: Any) -> None:
             _seen["inputs"] += request.object.ByteSize()
 
 
-def _write(path: str) -> None:
-    with _lock, open(path, "w", encoding="utf-8") as file:
-        json.dump(_seen, file)
+def _write_often(path: str) -> None:
+    """Keep the file up to date: a language host ends its programs without much ado."""
+    while True:
+        with _lock:
+            text = json.dumps(_seen)
+        with open(f"{path}.partial", "w", encoding="utf-8") as file:
+            file.write(text)
+        os.replace(f"{path}.partial", path)
+        time.sleep(0.02)

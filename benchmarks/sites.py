@@ -46,7 +46,9 @@ def write_project(
     write(root / "components" / "site" / "definition.yaml", *_platform(children))
     names = [f"s{number}" for number in range(stacks)]
     for number, stack in enumerate(names):
-        mine = [claim(n, f"team-{number}", name) for n in range(number * claims // stacks, (number + 1) * claims // stacks)]
+        mine = [
+            claim(n, f"team-{number}", name) for n in range(number * claims // stacks, (number + 1) * claims // stacks)
+        ]
         write(root / "stacks" / stack / "claims" / "sites.yaml", *mine)
         write(root / "stacks" / f"Pulumi.{stack}.yaml", {"config": {"claimsmith:kubeconfig": str(kubeconfig)}})
     return names

@@ -122,7 +122,6 @@ def conformance(folder: str) -> dict[str, float]:
 
     cases = sorted(path for path in Path(folder).iterdir() if (path / "xr.yaml").is_file())
     refused = 0
-    begin = time.process_time()
     for case in cases:
         definition = case / "xrd.yaml"
         files = offline.Files(
@@ -132,7 +131,7 @@ def conformance(folder: str) -> dict[str, float]:
             offline.render(files)
         except EngineError:
             refused += 1
-    seconds = time.process_time() - begin
+    seconds = time.process_time()
     wanted = sum((case / "expected_error.txt").is_file() for case in cases)
     assert refused == wanted, f"{refused} cases are refused, {wanted} should be"
     return {"seconds": seconds, "cases": len(cases)}
