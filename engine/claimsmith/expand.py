@@ -74,6 +74,13 @@ class Draft:
     """What it is made of in other clusters: scheduled like those that are authored."""
     status: dict[str, Any] = field(default_factory=dict)
     """What its children tell it, where its class says so: mostly values that are known only later."""
+    environment: dict[str, Any] = field(default_factory=dict)
+    """What its class reads beside it."""
+
+    def sides(self) -> Sides:
+        """What patches read beside the child: the claim as it is told in the end, and the environment."""
+        told = {flow.STATUS: self.status} if self.binding.klass.parent is Parent.xr else {}
+        return {Side.claim: {**claim_data(self.binding), **told}, Side.environment: self.environment}
 
     def walk(self) -> Iterator[Draft]:
         """This draft and all below it, parents first."""
@@ -186,8 +193,7 @@ class _Expander:
     def _composed(self, binding: Binding, above: tuple[Claim, ...]) -> Draft:
         identity = identity_of(binding, project=self.project, stack=self.stack)
         draft = Draft(binding, identity)
-        claim = {**claim_data(binding), **({flow.STATUS: draft.status} if binding.klass.parent is Parent.xr else {})}
-        reader = Reader({Side.claim: claim, Side.environment: {}})
+        reader = Reader(draft.sides())
         waits = flow.awaited(binding.klass)
         problems = Collector()
         for operation in flow.operations(binding.klass):
@@ -199,6 +205,7 @@ class _Expander:
                 else:
                     self._environment(operation, reader, binding)
         problems.raise_as(ComposeError)
+        draft.environment = reader.sides[Side.environment]
         if binding.klass.parent is Parent.xr_claim and draft.nested:
             draft.status = draft.nested[0].status
         return draft

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from claimsmith import fieldpath, reference
-from claimsmith.compose.functions import unknown
+from claimsmith.compose.functions import TEMPLATING, unknown
 from claimsmith.compose.today import type_of
 from claimsmith.documents import Document
 from claimsmith.errors import Collector, ComposeError, FieldPathError, ModelError, Problem, at
@@ -184,9 +184,13 @@ def _joined(operation: Operation | None, later: Template, document: Document) ->
 
 def _refuse_unknown(step: Step, document: Document) -> None:
     group = group_of(str(step.input.get("apiVersion", "")))
-    known = step.templates or step.environment or group == _CONFIGS or step.function.endswith(_AUTO_READY)
-    if not known:
+    if step.templates or step.environment or group == _CONFIGS or step.function.endswith(_AUTO_READY):
+        return
+    if group != TEMPLATING:
         raise unknown(step, document)
+    what = f"the step {step.name!r} runs {step.function}, whose resources are known only once it has run"
+    fix = "render it offline: claimsmith render COMPOSITE COMPOSITION; to deploy it, write base and patches"
+    raise ComposeError(Problem(what, document.source_of(step.at), step.at, fix))
 
 
 def _status_needs(operation: Operation, others: Sequence[Operation]) -> Iterator[tuple[str, str]]:

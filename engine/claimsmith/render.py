@@ -7,7 +7,7 @@ from typing import Any
 
 from claimsmith import yaml_text as yaml_writer
 from claimsmith.plan import Plan, PlannedClaim, secret_document
-from claimsmith.values import Mix, Ref, mapped
+from claimsmith.values import mapped, shown
 from claimsmith.workload_plan import PlannedWorkload
 
 
@@ -33,14 +33,8 @@ def documents(claim: PlannedClaim) -> list[dict[str, Any]]:
 
 def plain(document: dict[str, Any]) -> dict[str, Any]:
     """The document with each `Ref` shown: its value where it can be told, else where it will come from."""
-    shown: dict[str, Any] = mapped(document, _shown)
-    return shown
-
-
-def _shown(leaf: Any) -> Any:
-    if not isinstance(leaf, Ref | Mix):
-        return leaf
-    return leaf.known if leaf.known is not None else f"<{leaf}>"
+    told: dict[str, Any] = mapped(document, shown)
+    return told
 
 
 def _claim(claim: PlannedClaim) -> str:

@@ -28,6 +28,8 @@ class Ref:
     path: fieldpath.Path
     transforms: tuple[Transform, ...] = ()
     known: Any = None
+    text: str = ""
+    """What the transforms make of the placeholder, where that can be shown."""
 
     def __str__(self) -> str:
         return f"{self.resource}:{fieldpath.to_text(self.path)}"
@@ -43,6 +45,8 @@ class Mix:
     sources: tuple[Any, ...]
     how: str
     known: Any = None
+    text: str = ""
+    """What comes out of placeholders, where that can be shown."""
 
     def __str__(self) -> str:
         return f"{', '.join(str(r) for source in self.sources for r in refs(source))}: {self.how}"
@@ -76,6 +80,15 @@ def known(value: Any) -> Any:
         case list():
             items = [known(item) if is_later(item) else item for item in value]
             return None if any(i is None and is_later(v) for i, v in zip(items, value, strict=True)) else items
+        case _:
+            return value
+
+
+def shown(value: Any) -> Any:
+    """A value as a person sees it: what can be told in advance, else a placeholder that says where it comes from."""
+    match value:
+        case Ref() | Mix():
+            return value.known if value.known is not None else value.text or f"<{value}>"
         case _:
             return value
 

@@ -19,6 +19,7 @@ from lightkube.config.kubeconfig import KubeConfig
 from lightkube.generic_resource import create_global_resource
 from lightkube.models.meta_v1 import ObjectMeta
 from lightkube.resources.core_v1 import Namespace, Secret
+from lightkube.types import PatchType
 
 from claimsmith import workspace
 from claimsmith.crds import plural_of
@@ -148,7 +149,8 @@ class Rig:
 
     def patch(self, kind: tuple[str, str, str], name: str, change: dict[str, Any]) -> None:
         group, version, word = kind
-        self.client.patch(create_global_resource(group, version, word, plural_of(word)), name, change)
+        resource = create_global_resource(group, version, word, plural_of(word))
+        self.client.patch(resource, name, change, patch_type=PatchType.MERGE)
 
     def namespace(self, name: str) -> None:
         self.client.apply(Namespace(metadata=ObjectMeta(name=name)), field_manager="tests")

@@ -26,7 +26,8 @@ KNOWN = (
     "function-go-templating",
 )
 CONTEXT = "apiextensions.crossplane.io/environment"
-_TEMPLATING = "gotemplating.fn.crossplane.io"
+TEMPLATING = "gotemplating.fn.crossplane.io"
+"""The group of the go-templating function's input."""
 _META = "meta.gotemplating.fn.crossplane.io"
 
 
@@ -39,7 +40,7 @@ def run(
             today.run_step(step, observed, state, document=document)
         case "environmentconfigs.fn.crossplane.io":
             _located(step, document, lambda: _environment_configs(step, observed, state, extra))
-        case group if group == _TEMPLATING:
+        case group if group == TEMPLATING:
             _located(step, document, lambda: _go_templating(step, observed, state))
         case _ if step.templates or step.environment:
             today.run_step(step, observed, state, document=document)
@@ -75,10 +76,10 @@ def _go_templating(step: Step, observed: Observed, state: State) -> None:
             continue
         metadata = object_at(document, "metadata")
         annotations = dict(object_at(metadata, "annotations"))
-        name = annotations.pop(f"{_TEMPLATING}/composition-resource-name", None)
-        ready = annotations.pop(f"{_TEMPLATING}/ready", None)
+        name = annotations.pop(f"{TEMPLATING}/composition-resource-name", None)
+        ready = annotations.pop(f"{TEMPLATING}/ready", None)
         if group_of(document["apiVersion"]) == _META or not isinstance(name, str):
-            what = f"the template makes a {document['kind']} without {_TEMPLATING}/composition-resource-name"
+            what = f"the template makes a {document['kind']} without {TEMPLATING}/composition-resource-name"
             raise ComposeError(Problem(what, path=step.at, fix="annotate it with a name of its own"))
         kept = {k: v for k, v in metadata.items() if k != "annotations"} | (
             {"annotations": annotations} if annotations else {}

@@ -11,7 +11,7 @@ from claimsmith.compose import transforms
 from claimsmith.errors import ComposeError, EngineError, FieldPathError, NotFound, Problem
 from claimsmith.merge import MergePolicy, merge
 from claimsmith.models.klass import Patch, Side
-from claimsmith.values import Mix, Ref, inside, is_later, known
+from claimsmith.values import Mix, Ref, inside, is_later, known, mapped, shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,13 +70,23 @@ def _later(patch: Patch, values: Sequence[Any]) -> Any:
         return values[0]
     told = [known(value) for value in values]
     made = None if any(t is None for t in told) else made_of(patch, told)
+    text = _text(patch, values)
     match values:
         case [Ref() as ref] if patch.combine is None:
-            return replace(ref, transforms=(*ref.transforms, *patch.transforms), known=made)
+            return replace(ref, transforms=(*ref.transforms, *patch.transforms), known=made, text=text)
         case _:
             how = [repr(patch.combine)] if patch.combine is not None else []
             how += [transforms.call_of(t)[0] for t in patch.transforms]
-            return Mix(tuple(values), " ".join(how), known=made)
+            return Mix(tuple(values), " ".join(how), known=made, text=text)
+
+
+def _text(patch: Patch, values: Sequence[Any]) -> str:
+    """What a patch makes of placeholders, where it makes a text of them."""
+    try:
+        made = made_of(patch, [mapped(value, shown) for value in values])
+    except EngineError:
+        return ""
+    return made if isinstance(made, str) else ""
 
 
 def read(data: dict[str, Any], path: str | fieldpath.Path) -> Any:

@@ -91,8 +91,8 @@ def _steps(made: _Made, path: fieldpath.Path) -> Iterator[Step]:
     value = said(document, path)
     if value is not ABSENT:
         yield _template(made, opaque.engine, value) if opaque else _base(made, path, value)
-    sides = {Side.claim: claim, Side.resource: document}
-    for patch in made.template.patches:
+    sides = {**made.here.draft.sides(), Side.resource: document}
+    for patch in (p for p in made.template.patches if p.target is Side.resource):
         outcome = patches.apply(patch, sides)
         if _touches(fieldpath.parse(patch.to), path):
             story = parts.patch_story(made.here, made.template, outcome)

@@ -265,6 +265,11 @@ def _fit(claim: Claim, offer: Offer) -> tuple[bool, str]:
     if claim.class_selector is not None:
         missing = mismatch(claim.class_selector, offer.klass.labels)
         return not missing, missing or f"matches the {word}Selector"
+    if claim.default:
+        named = key == claim.default
+        return named, "the default of its definition" if named else "another is the default of its definition"
+    if claim.any_class:
+        return True, "any of its kind"
     if offer.default:
         return True, {"default": "the default", "published": "publishes the kind"}.get(offer.default, offer.default)
     return False, f"no default, and the claim has no {word}Ref or {word}Selector"

@@ -11,7 +11,8 @@ from claimsmith.compose.options import Options
 from claimsmith.models import transform as models
 from claimsmith.models.selector import Expression, Selector
 from claimsmith.models.transform import Transform
-from claimsmith.values import Mix, Ref, mapped
+from claimsmith.values import mapped
+from claimsmith.values import shown as shown_value
 
 _SHOWN = 4
 _WIDE = 100
@@ -77,9 +78,8 @@ def counted(number: int, word: str) -> str:
 
 
 def _leaf(value: Any) -> Any:
-    if isinstance(value, Ref | Mix) and value.known is not None:
-        return value.known
-    return str(value) if _odd(value) else value
+    told = shown_value(value)
+    return str(told) if _odd(told) else told
 
 
 def _odd(value: Any) -> bool:

@@ -430,7 +430,8 @@ def _one_line(text: str) -> str:
 
 def _sentence(klass: Class) -> str:
     """The component's docstring, nothing of which can end the string; the claims it serves below what it is."""
-    given = klass.annotations.get(DESCRIPTION) or f"The class {klass.name}"
+    usual = f"What a claim for {klass.templates[0].kind} becomes" if klass.parent is Parent.xr_claim else None
+    given = klass.annotations.get(DESCRIPTION) or usual or f"The class {klass.name}"
     text = _one_line(given).rstrip(".").replace("\\", "\\\\").replace('"', "'")
     return "\n".join(textwrap.wrap(f"{text}.", width=100))
 

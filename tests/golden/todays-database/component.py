@@ -183,7 +183,7 @@ class DatabaseClaimArgs(TypedDict):
 
 
 class DatabaseClaim(Composition):
-    """The class xdatabases.platform.example.org.
+    """What a claim for XDatabase becomes.
 
     Serves Database claims of platform.example.org.
     """
