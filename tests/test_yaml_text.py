@@ -61,3 +61,9 @@ def test_plain_documents_are_written_here(document: dict[str, Any], monkeypatch:
     text_of(document)
     monkeypatch.setattr(yaml_text, "dumped", None)
     assert text_of(document) == wanted
+
+
+@pytest.mark.parametrize("told", ["text", {"a": [1]}, [], None], ids=["text", "object", "nothing", "null"])
+def test_what_is_shown_for_a_value_is_written(told: Any) -> None:
+    later = object()
+    assert text_of({"x": [later]}, lambda v: told if v is later else v) == dumped({"x": [told]})

@@ -65,4 +65,4 @@ def as_stream(documents: Iterable[Mapping[str, Any]]) -> str:
 
 def yaml_text(document: dict[str, Any], *, sort_keys: bool = False) -> str:
     """One document as YAML."""
-    return yaml_writer.dumped(document, sort_keys=True) if sort_keys else yaml_writer.text_of(document, _shown)
+    return yaml_writer.dumped(document, sort_keys=True) if sort_keys else yaml_writer.text_of(document, shown)

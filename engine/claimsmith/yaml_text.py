@@ -105,9 +105,9 @@ def _leaf(value: Any, column: int, shown: Shown) -> str:
         return str(value)
     elif value is None:
         return "null"
-    elif kind is dict:
+    elif kind is dict and not value:
         return "{}"
-    elif kind is list:
+    elif kind is list and not value:
         return "[]"
     elif (other := shown(value)) is not value:
         return _leaf(other, column, shown)
