@@ -66,6 +66,21 @@ def render(settings: Settings, folder: Path) -> list[Row]:
     ]
 
 
+def program(settings: Settings, _: Path) -> list[Row]:
+    """The program of the engine's benchmark on Pulumi's mocks: what is its own work, and what it registers."""
+    shape = ("100", "5")
+    found = pairs(task("program", "generated", *shape), task("program", "by-hand", *shape), settings)
+    detail = f"{middle(found, 0):.2f} s against {middle(found, 1):.2f} s of processor time, 100 claims × 5 children"
+    count, size = (
+        f"{middle(found, 0, key):,.0f} against {middle(found, 1, key):,.0f}" for key in ("registrations", "bytes")
+    )
+    return [
+        Row("program", "the program alone, on Pulumi's mocks, against hand-written", ratios(found), 1.1, detail=detail),
+        Row("program", "number of registrations", ratios(found, "registrations"), 1.0, detail=count),
+        Row("program", "bytes of registrations", ratios(found, "bytes"), 1.0, detail=size),
+    ]
+
+
 def growth(settings: Settings, folder: Path) -> list[Row]:
     """The time per claim of a large stack beside that of a small one, and the memory of rendering the large one."""
     small = _bound(folder / "small", claims=SMALL, children=CHILDREN)
@@ -107,4 +122,11 @@ def _words(command: str) -> list[str] | None:
     return [command, "dev"]
 
 
-BENCHES = {"help": help_, "patches": patches, "conformance": conformance, "render": render, "growth": growth}
+BENCHES = {
+    "program": program,
+    "help": help_,
+    "patches": patches,
+    "conformance": conformance,
+    "render": render,
+    "growth": growth,
+}

@@ -8,8 +8,36 @@ import threading
 import time
 from typing import Any
 
-_lock = threading.Lock()
-_seen: dict[str, float] = {"registrations": 0, "bytes": 0, "inputs": 0, "first": 0.0, "last": 0.0}
+
+class Seen:
+    """What was registered so far, the stack itself and its provider left out."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self.numbers: dict[str, float] = {"registrations": 0, "bytes": 0, "first": 0.0, "last": 0.0}
+
+    def note(self, request: Any) -> None:
+        """A registration that is about to be sent."""
+        with self._lock:
+            self.numbers["first"] = self.numbers["first"] or time.time()
+            if not request.type.startswith(("pulumi:pulumi:Stack", "pulumi:providers:")):
+                # Where in which file it was called from is told too, and is no part of the resource.
+                plain = type(request)()
+                plain.CopyFrom(request)
+                plain.ClearField("sourcePosition")
+                plain.ClearField("stackTrace")
+                self.numbers["registrations"] += 1
+                self.numbers["bytes"] += plain.ByteSize()
+
+    def answered(self) -> None:
+        """The engine has answered to one."""
+        with self._lock:
+            self.numbers["last"] = time.time()
+
+    def text(self) -> str:
+        """The numbers as JSON."""
+        with self._lock:
+            return json.dumps(self.numbers)
 
 
 def begin() -> None:
@@ -20,40 +48,24 @@ def begin() -> None:
     monitor: Any = settings.get_monitor()
     if not path or monitor is None:
         return
+    seen = Seen()
     register = monitor.RegisterResource
 
     def registering(request: Any, *args: Any, **kwargs: Any) -> Any:
-        _note(request)
+        seen.note(request)
         try:
             return register(request, *args, **kwargs)
         finally:
-            with _lock:
-                _seen["last"] = time.time()
+            seen.answered()
 
     monitor.RegisterResource = registering
-    threading.Thread(target=_write_often, args=(path,), daemon=True).start()
+    threading.Thread(target=_write_often, args=(seen, path), daemon=True).start()
 
 
-def _note(request: Any) -> None:
-    with _lock:
-        _seen["first"] = _seen["first"] or time.time()
-        if not request.type.startswith(("pulumi:pulumi:Stack", "pulumi:providers:")):
-            _seen["registrations"] += 1
-            # Where in which file it was called from is told too, and is no part of the resource.
-            plain = type(request)()
-            plain.CopyFrom(request)
-            plain.ClearField("sourcePosition")
-            plain.ClearField("stackTrace")
-            _seen["bytes"] += plain.ByteSize()
-            _seen["inputs"] += request.object.ByteSize()
-
-
-def _write_often(path: str) -> None:
+def _write_often(seen: Seen, path: str) -> None:
     """Keep the file up to date: a language host ends its programs without much ado."""
     while True:
-        with _lock:
-            text = json.dumps(_seen)
         with open(f"{path}.partial", "w", encoding="utf-8") as file:
-            file.write(text)
+            file.write(seen.text())
         os.replace(f"{path}.partial", path)
         time.sleep(0.02)

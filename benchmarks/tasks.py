@@ -5,9 +5,12 @@ from __future__ import annotations
 import copy
 import io
 import json
+import os
 import resource
 import sys
+import tempfile
 import time
+from collections.abc import Callable
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any
@@ -86,7 +89,7 @@ def patches(claims: str, children: str) -> dict[str, float]:
     from claimsmith.compose.compiled import Reader, compiled
     from claimsmith.models.klass import Side
 
-    klass = _class(int(children))
+    klass = workload_class(int(children))
     wanted = [workload.claim_document(n) for n in range(int(claims))]
     begin = time.process_time()
     count = 0
@@ -105,14 +108,83 @@ def naive(claims: str, children: str) -> dict[str, float]:
     count = 0
     for claim in wanted:
         for resource_ in resources:
-            document = copy.deepcopy(resource_["base"])
-            for patch in resource_["patches"]:
-                value = copy.deepcopy(_walk(claim, patch["fromClaimFieldPath"]))
-                for transform in patch.get("transforms", []):
-                    value = _transformed(value, transform)
-                _put(document, patch["toResourceFieldPath"], value)
-                count += 1
+            naively_patched(resource_, claim)
+            count += len(resource_["patches"])
     return {"patches per second": count / (time.process_time() - begin)}
+
+
+def naively_patched(resource_: dict[str, Any], claim: dict[str, Any]) -> dict[str, Any]:
+    """A base with its patches, by the simplest loop that does it."""
+    document: dict[str, Any] = copy.deepcopy(resource_["base"])
+    for patch in resource_["patches"]:
+        value = copy.deepcopy(_walk(claim, patch["fromClaimFieldPath"]))
+        for transform in patch.get("transforms", []):
+            value = _transformed(value, transform)
+        _put(document, patch["toResourceFieldPath"], value)
+    return document
+
+
+def program(side: str, claims: str, children: str) -> dict[str, float]:
+    """The sites' program on Pulumi's mocks, generated or by hand: what it registers, and its processor time."""
+    import pulumi
+    from pulumi.runtime import mocks as pulumi_mocks
+
+    from benchmarks import probe, sites
+
+    seen = probe.Seen()
+
+    class Mocks(pulumi_mocks.Mocks):
+        def call(self, args: Any) -> tuple[dict[str, Any], None]:
+            raise AssertionError(args.token)
+
+        def new_resource(self, args: pulumi_mocks.MockResourceArgs) -> tuple[str, dict[str, Any]]:
+            return f"{args.name}-id", args.inputs
+
+    class Monitor(pulumi_mocks.MockMonitor):
+        def RegisterResource(self, request: Any) -> Any:
+            seen.note(request)
+            return super().RegisterResource(request)
+
+    mocks_ = Mocks()
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder) / "project"
+        kubeconfig = Path(folder) / "kubeconfig"
+        kubeconfig.write_text("none", encoding="utf-8")
+        wanted = {"claims": int(claims), "children": int(children), "name": "bench"}
+        [stack] = sites.write_project(root, by_hand=side == "by-hand", kubeconfig=kubeconfig, **wanted)
+        os.environ["BENCH_CHILDREN"] = children
+        pulumi_mocks.set_mocks(mocks_, project="bench", stack=stack, preview=False, monitor=Monitor(mocks_))
+        pulumi.runtime.set_config("claimsmith:kubeconfig", str(kubeconfig))
+        run = _by_hand(root) if side == "by-hand" else _generated(root, stack)
+        begin = time.process_time()
+        pulumi.runtime.test(run)()
+        seconds = time.process_time() - begin
+    return {**seen.numbers, "seconds": seconds}
+
+
+def _generated(root: Path, stack: str) -> Callable[[], None]:
+    from claimsmith import actions
+    from claimsmith.cluster import Cluster
+    from claimsmith.edge import program as programs
+    from claimsmith.project import Project
+
+    project = Project(root)
+    actions.generate(project)
+    actions.bind(project, stack)
+    plan = project.plan(stack)
+    components = {c.address: programs.load_component(project, c.binding.klass) for c in plan.walk()}
+    return lambda: programs.deploy(plan, components, Cluster("none"), identifier="bench", table=project.table())
+
+
+def _by_hand(root: Path) -> Callable[[], None]:
+    import pulumi_kubernetes
+
+    from benchmarks import sites_by_hand
+
+    os.chdir(root / "stacks")
+    # Loaded when it is first named; that is no part of the program.
+    assert pulumi_kubernetes.core.v1.ConfigMap
+    return sites_by_hand.run
 
 
 def conformance(folder: str) -> dict[str, float]:
@@ -137,7 +209,8 @@ def conformance(folder: str) -> dict[str, float]:
     return {"seconds": seconds, "cases": len(cases)}
 
 
-def _class(children: int) -> Any:
+def workload_class(children: int) -> Any:
+    """The workload's class, as the catalog has it."""
     from claimsmith.catalog import read_catalog
     from claimsmith.documents import Document
 
@@ -180,7 +253,7 @@ def _transformed(value: Any, transform: dict[str, Any]) -> Any:
             raise AssertionError(other)
 
 
-TASKS = {f.__name__: f for f in (command, mocks, patches, naive, conformance)}
+TASKS = {f.__name__: f for f in (command, mocks, patches, naive, program, conformance)}
 
 
 if __name__ == "__main__":
