@@ -15,7 +15,7 @@ from claimsmith.compose.options import Options, has, options_of, with_live_value
 from claimsmith.connection import Connection, SecretPlace
 from claimsmith.edge import secrets
 from claimsmith.edge.deployment import Deployment
-from claimsmith.edge.managed import Managed
+from claimsmith.edge.managed import PROVIDER_VERSION, Managed
 from claimsmith.edge.values import filled, join, pruned
 from claimsmith.expand import templated
 from claimsmith.models.klass import Detail, Opaque, Parent
@@ -128,10 +128,8 @@ class Composite(pulumi.ComponentResource):
         dressed = self._as_controllers_left_it(dressed, options)
         aliases = [pulumi.Alias(name=f"{self._name}/{previous_name}")] if previous_name else []
         provider = self._deployment.provider_for(self.CLASS.service_account)
-        opts = pulumi.ResourceOptions.merge(
-            resource_options(options, parent=self, provider=provider),
-            pulumi.ResourceOptions(aliases=aliases, depends_on=self._deployment.needs(dressed)),
-        )
+        needs = self._deployment.needs(dressed)
+        opts = resource_options(options, parent=self, provider=provider, aliases=aliases, depends_on=needs)
         child = Managed(f"{self._name}/{template}", engine_document(dressed, options, self.claim), opts)
         child.kept = options.retain
         self._made.append(child)
@@ -326,15 +324,19 @@ def engine_document(document: Mapping[str, Any], options: Options, identity: Ide
     return {**document, "metadata": {**metadata, "annotations": annotations}}
 
 
-def resource_options(options: Options, *, parent: pulumi.Resource, provider: Any) -> pulumi.ResourceOptions:
-    """A child's options as the engine knows them."""
+def resource_options(
+    options: Options, *, parent: pulumi.Resource, provider: Any, **more: Any
+) -> pulumi.ResourceOptions:
+    """A child's options as the engine knows them, with others beside them."""
     return pulumi.ResourceOptions(
         parent=parent,
         provider=provider,
+        version=PROVIDER_VERSION,
         retain_on_delete=options.retain or None,
         protect=options.protect or None,
         ignore_changes=list(options.ignore_changes),
         custom_timeouts=pulumi.CustomTimeouts(create=options.timeout, update=options.timeout, delete=options.timeout),
+        **more,
     )
 
 
