@@ -109,6 +109,7 @@ def run(command: Sequence[str], **more: Any) -> str:
 
 
 def with_paths(environment: dict[str, str]) -> dict[str, str]:
-    """The environment with this repository's package and benchmarks to be imported first."""
+    """The environment with this repository's package and benchmarks to be imported first, compiled once as usual."""
     given = [p for p in (environment.get("PYTHONPATH", "")).split(os.pathsep) if p]
-    return {**environment, "PYTHONPATH": os.pathsep.join([str(ROOT / "engine"), str(ROOT), *given])}
+    kept = {key: value for key, value in environment.items() if key != "PYTHONDONTWRITEBYTECODE"}
+    return {**kept, "PYTHONPATH": os.pathsep.join([str(ROOT / "engine"), str(ROOT), *given])}
