@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: demo test check bench bench-check features generate toolchain down clean help
+.PHONY: demo test check soak bench bench-check features fuzz generate toolchain browser down clean help
 
 help: ## Show the targets
 	@grep -hE '^[a-z-]+:.*## ' Makefile | awk -F ':.*## ' '{printf "  make %-11s %s\n", $$1, $$2}'
@@ -13,7 +13,7 @@ help: ## Show the targets
 demo: $(STAMP) ## Claim a database on this machine: offline part first, then the real engine
 	@PATH="$(CURDIR)/$(BIN):$$PATH" bash scripts/demo.sh
 
-test: $(STAMP) toolchain ## Run all tests, on the real engine too
+test: $(STAMP) toolchain browser ## Run all tests, on the real engine too
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
@@ -26,6 +26,18 @@ check: $(STAMP) ## The quick part of the tests: lint, types and what needs no en
 	$(BIN)/mypy
 	$(BIN)/claimsmith generate --check
 	$(BIN)/python -m pytest -n 2 -m "not e2e"
+
+soak: $(STAMP) toolchain ## Kill parts of many runs at random moments: SEED=… replays, MINUTES=90 bounds it
+	$(BIN)/python -m tests.soak
+
+SEED ?= 0
+INPUTS ?= 1000000
+fuzz: $(STAMP) $(VENV)/.fuzz ## Give a million random inputs to what reads input; SEED=… repeats a run
+	PYTHONPATH=engine:. $(BIN)/python -m fuzz --seed $(SEED) --inputs $(INPUTS)
+
+$(VENV)/.fuzz: $(STAMP) requirements-fuzz.txt
+	@$(BIN)/python -m pip install -q --require-hashes -r requirements-fuzz.txt
+	@touch $@
 
 # ONLY=render names one, REPEATS=9 runs each pair more often; LAST=1 looks at the last results instead of running.
 BENCH = $(BIN)/python -m benchmarks $(ONLY) $(if $(REPEATS),--repeats $(REPEATS)) $(if $(LAST),--last)
@@ -41,6 +53,9 @@ generate: $(STAMP) ## Write the components anew from their classes
 
 features: ## Show what must work, and the tests that prove it
 	@sed -n 's/<br>/ /g; /^[|#]/p' docs/features.md
+
+browser:
+	@bash scripts/browser.sh
 
 toolchain: $(STAMP)
 	@$(BIN)/claimsmith toolchain > /dev/null 2>&1 || $(BIN)/claimsmith toolchain install

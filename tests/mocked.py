@@ -82,7 +82,7 @@ class MockedCluster(Cluster):
             if d.field_path
         ]
         for ref in told:
-            if (child := children.get(ref.resource)) and ref.path[0] == "status":
+            if (child := children.get(ref.resource)) and ref.known is None:
                 live = self._live.setdefault((child.template.kind, child.name), render.plain(child.document))
                 fieldpath.put(live, ref.path, f"<{ref}>")
         for claim in plan.walk():

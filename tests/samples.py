@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterable, Sequence
 from importlib import resources
 from pathlib import Path
@@ -138,6 +139,15 @@ def write_files(root: Path, files: dict[str, str | bytes]) -> Path:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content if isinstance(content, bytes) else content.encode())
     return root
+
+
+def copied_project(to: Path) -> Path:
+    """This repository's own platform and stacks in a folder of their own."""
+    root = Path(__file__).resolve().parents[1]
+    for name in ("components", "stacks"):
+        shutil.copytree(root / name, to / name, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy2(root / "Pulumi.yaml", to)
+    return to
 
 
 def contents(root: Path) -> dict[str, bytes]:

@@ -6,9 +6,9 @@ import json
 from pathlib import Path
 
 import pytest
-
 from benchmarks import measure, report, tasks, workload
 from benchmarks.measure import Row
+
 from claimsmith.compose.compiled import Reader, compiled
 from claimsmith.models.klass import Side
 

@@ -333,11 +333,6 @@ def test_unrecorded_picks(before: dict[str, str], now: dict[str, str], words: li
     assert binding.unrecorded_picks(fresh, now, "dev") == [], "the claim itself is told as not bound"
 
 
-@pytest.mark.parametrize("text", ["", "  \n"], ids=["empty", "blank"])
-def test_nothing_recorded(text: str) -> None:
-    assert bindings_file.read(text, file="bindings.yaml") == []
-
-
 HEAD = "apiVersion: claimsmith.io/v1alpha1\nkind: Bindings\nbindings:\n"
 ROW = f"- claim: {KEY}\n  uid: u\n  class: K.g/a\n  reason: r\n  digest: sha256:{'0' * 64}\n"
 
@@ -356,6 +351,10 @@ ROW = f"- claim: {KEY}\n  uid: u\n  class: K.g/a\n  reason: r\n  digest: sha256:
         pytest.param(HEAD.replace("v1alpha1", "v9") + ROW, 1, id="other-version"),
         pytest.param(HEAD + ROW + "---\n" + HEAD, 10, id="two-documents"),
         pytest.param("# only a comment\n", 1, id="only-a-comment"),
+        pytest.param("", 1, id="empty"),
+        pytest.param("  \n", 1, id="blank"),
+        pytest.param(HEAD + "<<<<<<< ours\n" + ROW, 5, id="merge-conflict"),
+        pytest.param(HEAD + ROW + "- claim: " + f"{KEY}x" + "\n  uid: v\n", 9, id="cut-within-a-row"),
     ],
 )
 def test_broken_files_are_refused_with_their_line(text: str, line: int) -> None:

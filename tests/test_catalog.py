@@ -9,6 +9,11 @@ from claimsmith.models.objects import GroupKind
 from tests.samples import catalog_of, claim_data, class_data, documents_of
 
 DATABASE = GroupKind("database.example.org", "Database")
+PUBLICATION = {
+    "apiVersion": "apiextensions.crossplane.io/v1alpha1",
+    "kind": "InfrastructurePublication",
+    "spec": {"infrastructureDefinitionReference": {"name": "x"}},
+}
 CRD = permissive_crd("y.example.org/v1", "X", namespaced=False, managed=False, plural="x")
 
 
@@ -44,6 +49,9 @@ def test_nothing_is_a_catalog_too() -> None:
             [class_data("a"), class_data("a")], [], "platform.yaml", "metadata.name", "twice", id="class-twice"
         ),
         pytest.param([], [claim_data("x")] * 2, "claims.yaml", "metadata.name", "twice", id="claim-twice"),
+        pytest.param(
+            [{**PUBLICATION, "metadata": []}], [], "platform.yaml", "metadata", "", id="publication-without-metadata"
+        ),
         pytest.param([{"kind": "X"}], [], "platform.yaml", "apiVersion", "no apiVersion", id="no-api-version"),
         pytest.param([], [{"apiVersion": "a/v1"}], "claims.yaml", "kind", "no kind", id="no-kind"),
         pytest.param(

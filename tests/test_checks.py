@@ -192,7 +192,12 @@ def test_classes_refused(tmp_path: Path, files: Files, path: str, line: int, fix
         pytest.param(claim("size: 10", "size: 30"), "spec.size", "30720 is too large", id="a-value-out-of-bounds"),
         pytest.param(
             group_crd(location={"type": "string", "enum": ["West US 2"]})
-            | klass("location: West US\n", "location: West US 2\n"),
+            | {
+                PATH_CLASS: spoilt(
+                    spoilt(CLASS, "location: West US\n", "location: West US 2\n"),
+                    "map: {us-west: West US}", "map: {us-west: West US, us-west-2: West US 2}",
+                )
+            },
             "spec.region", "'West US' is not one of the values allowed", id="a-value-that-is-not-allowed",
         ),
     ],

@@ -173,6 +173,7 @@ BOMB = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n" + "".join(
         pytest.param("a: 1\n\tb: 2\n", 2, "not valid YAML", id="tab"),
         pytest.param("a: *nothing\n", 1, "not valid YAML", id="alias-of-nothing"),
         pytest.param("a: \x07\n", 1, "not valid YAML", id="control-character"),
+        pytest.param("a: 1\nb: \ud800\n", 2, "half of a character", id="half-of-a-surrogate-pair"),
     ],
 )
 def test_refusals(text: str, line: int, word: str) -> None:

@@ -16,7 +16,7 @@ from claimsmith.explain.parts import ChildStory, PatchStory
 from claimsmith.models.selector import Selector
 from claimsmith.models.transform import parse_transform
 from claimsmith.project import Project
-from tests.platform_files import PLATFORM, TEMPLATED
+from tests.platform_files import DEFINITIONS, PLATFORM, SITE, TEMPLATED
 from tests.refusal_files import CLASS, FILES, KEY, PATH_CLAIM, PATH_CLASS, claim, klass, spoilt
 from tests.samples import write_files
 
@@ -435,7 +435,127 @@ def test_fields_refused(
     assert all(p.fix for p in caught.value.problems)
 
 
+def test_values_before_and_after_each_transform(platform: Project) -> None:
+    [step] = traced(platform, "store/server", "spec.forProvider.storageMB", "blog").steps
+    assert step.patch is not None
+    stages = [(s.before, s.value) for s in step.patch.stages]
+    assert stages[1:] == [(stages[0][1], f"{stages[0][1]} MB")]
+    assert stages[0][1] == stages[0][0] * 1024
+
+
+def test_a_base_is_told_as_it_was_before_the_patches(plain: Project) -> None:
+    first, *_ = traced(plain, "resource-group", "spec").steps
+    assert "size" not in first.value
+
+
+@pytest.mark.parametrize(
+    ("claim", "child", "field", "by", "words"),
+    [
+        pytest.param(
+            "sql", "my-sql-server", "metadata.annotations[claimsmith.io/owner]", "engine", "whose it is", id="owner"
+        ),
+        pytest.param(
+            "sql",
+            "my-sql-server",
+            "metadata.annotations[pulumi.com/patchFieldManager]",
+            "engine",
+            "who manages",
+            id="manager",
+        ),
+        pytest.param(
+            "sql", "my-sql-server", "metadata.annotations[pulumi.com/waitFor]", "engine", "waits for", id="wait"
+        ),
+        pytest.param("sql", "connection", "data.password", "secret", "the key 'password'", id="any-key-of-a-secret"),
+        pytest.param("wish", "store/connection", "data.address", "secret", "the key 'endpoint'", id="a-renamed-key"),
+        pytest.param("sql", "connection", "metadata.name", "identity", "written by claimsmith", id="a-secret's-name"),
+        pytest.param("held", "hold", "spec.claimRef.name", "identity", "marks what exists", id="what-is-held"),
+    ],
+)
+def test_fields_that_claimsmith_writes(
+    platform: Project, claim: str, child: str, field: str, by: str, words: str
+) -> None:
+    [step] = traced(platform, child, field, claim).steps
+    assert (step.by, words in step.what) == (by, True)
+
+
+def test_what_is_told_to_the_engine_is_what_the_edge_writes(plain: Project) -> None:
+    from claimsmith.edge.component import engine_document
+    from claimsmith.explain.places import Place
+    from claimsmith.explain.written import told_to_the_engine
+
+    known = answers.facts(plain, "dev").find("sql")[0]
+    assert known.draft is not None
+    for child in known.draft.children:
+        told = told_to_the_engine(child, Place(answers.facts(plain, "dev"), known.draft, known.planned, (), ""))
+        written = engine_document(child.document, child.options, known.draft.identity)["metadata"]["annotations"]
+        ours = {
+            key: value for key, value in written.items() if key not in child.document["metadata"].get("annotations", {})
+        }
+        assert {key: value for key, (value, _) in told.items()} == ours
+
+
+def test_no_value_of_a_secret_is_ever_told(platform: Project) -> None:
+    trace = traced(platform, "connection", "data", "sql")
+    assert {s.value for s in trace.steps} == {trace.value} == {"(secret)"}
+
+
+def test_defaults_of_a_definition(tmp_path: Path) -> None:
+    definitions = spoilt(DEFINITIONS, "engineVersion: {type: string}", 'engineVersion: {type: string, default: "8"}')
+    site = spoilt(SITE, '        engineVersion: "5.7"\n', "")
+    files = {"components/definitions/definitions.yaml": definitions, "components/site/composition.yaml": site}
+    [step] = traced(project_of(tmp_path, PLATFORM, files), "store", "spec.engineVersion", "blog").steps
+    assert (step.by, step.value) == ("definition", "8")
+    assert step.where is not None
+    assert step.where.file == "components/definitions/definitions.yaml"
+
+
+@pytest.mark.parametrize(("kept", "count"), [("true", 2), ("false", 0)])
+def test_records_have_urns_where_the_stack_keeps_them(tmp_path: Path, kept: str, count: int) -> None:
+    config = {"stacks/Pulumi.dev.yaml": f'config: {{"claimsmith:records": "{kept}"}}\n'}
+    project = project_of(tmp_path, config)
+    records = story_of(project).records
+    assert [r.word for r in records] == ["composite", "claim"][:count]
+    assert all(r.urn.startswith("urn:pulumi:dev::") and r.urn.endswith(f"/sql/{r.word}") for r in records)
+    if count:
+        assert [s.by for s in traced(project, "claim", "spec.region").steps] == ["record"]
+
+
+def test_a_trace_has_the_urn_of_its_child(platform: Project) -> None:
+    for one in ("sql", "blog", "cache"):
+        for name, part in dict(story_of(platform, one).parts()).items():
+            urn = part.urn if isinstance(part, ChildStory) else part.who.urn if part.who else ""
+            assert traced(platform, name, "kind", one).urn == urn
+
+
 # The command
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        pytest.param(("stack", "dev", "Database/default/sql"), id="as-a-sentence"),
+        pytest.param(("dev", "Database/default/sql"), id="in-short"),
+    ],
+)
+def test_a_field_of_whichever_child_has_it(plain: Project, words: tuple[str, ...]) -> None:
+    result = run(plain, "explain", *words, "--field", "spec.location")
+    assert result.exit_code == 0
+    assert result.stdout.startswith("spec.location of resource-group")
+    assert '"us-west" → "West US" by map' in result.stdout
+
+
+def test_a_field_of_every_child_that_has_it(plain: Project) -> None:
+    found = json.loads(run(plain, "explain", "dev", "sql", "--field", "metadata.name", "-o", "json").stdout)
+    assert [t["child"] for t in found] == ["resource-group", "my-sql-server"]
+
+
+def test_a_field_that_nothing_has(plain: Project) -> None:
+    result = run(plain, "explain", "dev", "sql", "--field", "spec.locaton")
+    assert (result.exit_code, "did you mean spec.location?" in result.stderr) == (1, True)
+
+
+def test_one_claim_at_a_time(plain: Project) -> None:
+    assert run(plain, "explain", "dev", "sql", "other").exit_code == 2
 
 
 @pytest.mark.parametrize("name", [KEY, "Database/default/sql", "default/sql", "sql"])
@@ -614,3 +734,43 @@ def test_why_labels_do_not_fit(selector: dict[str, Any], want: str) -> None:
 def test_options_in_words() -> None:
     assert words.options_words(Options(wait_for=())) == ["deleted with the claim", "not waited for"]
     assert words.options_words(Options(protect=True))[-1].startswith("protected")
+
+
+# Today's dialect
+
+
+@pytest.fixture
+def today(tmp_path: Path) -> Project:
+    case = Path(__file__).parent / "golden" / "todays-database"
+    files = {
+        "Pulumi.yaml": "name: p\nruntime: python\n",
+        "components/x/platform.yaml": (case / "platform.yaml").read_text(encoding="utf-8"),
+        "stacks/dev/claims/claim.yaml": (case / "claim.yaml").read_text(encoding="utf-8"),
+    }
+    return Project(write_files(tmp_path, files))
+
+
+@pytest.mark.parametrize(
+    ("child", "field", "by", "words"),
+    [
+        pytest.param("network", "spec.forProvider.account", ["patch"], "applied", id="the-environment"),
+        pytest.param("server", "spec.forProvider.tags.team", ["patch", "patch"], "applied", id="patched-environment"),
+        pytest.param("server", "spec.forProvider.networkId", ["patch"], "applied", id="a-sibling's-status"),
+        pytest.param("server", "spec.forProvider.tier", ["base", "patch"], "applied", id="a-match"),
+        pytest.param("settings", "data.owner", ["patch"], "applied", id="combined-from-the-environment"),
+        pytest.param("connection", "data.username", ["secret"], "the key 'user'", id="a-renamed-key"),
+    ],
+)
+def test_fields_of_todays_compositions(today: Project, child: str, field: str, by: list[str], words: str) -> None:
+    trace = traced(today, f"x-database/{child}", field, "orders")
+    assert [s.by for s in trace.steps] == by
+    assert words in trace.steps[-1].what
+    patch = trace.steps[-1].patch
+    assert patch is None or patch.value == trace.value or trace.value == str(patch.value)
+    assert all(s.where for s in trace.steps)
+
+
+def test_defaults_of_todays_definitions(today: Project) -> None:
+    trace = traced(today, "x-database", "spec.region", "orders")
+    assert trace.value == "eu"
+    assert trace.steps

@@ -337,3 +337,18 @@ def test_expand_refuses(data, path):
     assert not isinstance(caught.value, NotFound)
     assert caught.value.problems[0].what.startswith(f'cannot expand wildcards in "{path}"')
     assert caught.value.problems[0].fix
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "expected"),
+    [
+        pytest.param("spec.a", "spec.a", True, id="the-same"),
+        pytest.param("spec", "spec.a", True, id="above"),
+        pytest.param("spec.a[0].b", "spec.a", True, id="below"),
+        pytest.param("spec.a[*].b", "spec.a[3].b", True, id="a-wildcard"),
+        pytest.param("spec.a", "spec.b", False, id="beside"),
+        pytest.param("status.a", "spec.a", False, id="elsewhere"),
+    ],
+)
+def test_overlap(one: str, other: str, expected: bool) -> None:
+    assert fieldpath.overlap(fieldpath.parse(one), fieldpath.parse(other)) is expected

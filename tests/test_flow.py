@@ -161,7 +161,13 @@ def test_a_resource_without_a_base_adds_to_an_earlier_one() -> None:
             id="two-statuses",
         ),
         pytest.param(
-            [step(resource("a", reads("status.a"), tells("status.id", "status.a")))],
+            [
+                step(
+                    resource(
+                        "a", reads("status.a", policy={"fromFieldPath": "Required"}), tells("status.id", "status.a")
+                    )
+                )
+            ],
             "a needs a (FromCompositeFieldPath status.a, which ToCompositeFieldPath of a writes)",
             id="its-own-status",
         ),
@@ -229,6 +235,12 @@ def test_what_is_told_beside_the_status_is_lost_with_a_warning(to: str) -> None:
     assert [p.what for p in said] == [
         f"ToCompositeFieldPath writes {to} of the composite, of which only the status is kept"
     ]
+
+
+def test_what_a_child_tells_itself_is_nothing_at_first() -> None:
+    made, _ = composition_today.read(document(step(resource("a", reads("status.a"), tells("status.id", "status.a")))))
+    _, said = flow.deployable(made)
+    assert [p.what for p in said] == ["a reads status.a, which it tells itself: nothing at first"]
 
 
 @pytest.mark.parametrize(

@@ -128,7 +128,7 @@ def test_components_are_accepted_by_pulumis_analyzer(case: Case) -> None:
 
 ALLOWED_IMPORTS = {"typing", "pulumi", "claimsmith.edge"}
 METHODS = {f"self.{m}" for m in ("child", "composite", "templated", "publish_connection", "finish", "select")}
-METHODS |= {"self.observed", "self.start_environment"}
+METHODS |= {"self.observed", "self.start_environment", "self.selected"}
 METHODS |= {"super", "spec.get", "args.get"}
 
 

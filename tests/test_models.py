@@ -276,6 +276,27 @@ KIND = {"apiVersion": "database.example.org/v1alpha1", "kind": "Database"}
         pytest.param(
             class_data("c", kind='X"""\nimport os'), "spec.claim.kind", "kind", id="claim-kind-that-would-be-code"
         ),
+        *(
+            pytest.param(
+                class_data("c", {"base": {**BUCKET, word: False}}),
+                f"spec.resources[0].base.{word}",
+                "components use this word",
+                id=f"field-called-{word}",
+            )
+            for word in ("class_ref", "managed", "previous_name")
+        ),
+        pytest.param(
+            class_data("c", {"base": {**BUCKET, "metadata": [None]}}),
+            "spec.resources[0].base.metadata",
+            "metadata must be an object",
+            id="metadata-of-a-base-that-is-a-list",
+        ),
+        pytest.param(
+            class_data("c", {"base": {**BUCKET, "metadata": {"labels": [[]]}}}),
+            "spec.resources[0].base.metadata.labels",
+            "metadata.labels must be an object",
+            id="labels-of-a-base-that-are-a-list",
+        ),
         pytest.param(class_data("c", kind="My.Kind"), "spec.claim.kind", "kind", id="claim-kind-with-a-dot"),
         pytest.param(
             spoilt(class_data(), spec={"claim": {**KIND, "apiVersion": 'a"b/v1'}, "resources": [{"base": BUCKET}]}),

@@ -92,6 +92,18 @@ def test_replace_selectors(fields: dict[str, Any], want: dict[str, Any]) -> None
         pytest.param(
             {"networkSelector": {"matchComposit": True}}, "spec.networkSelector", "matchComposite", id="bad-word"
         ),
+        pytest.param(
+            {"networkSelector": {"matchLabels": ["a"]}},
+            "spec.networkSelector",
+            "matchLabels",
+            id="labels-that-are-a-list",
+        ),
+        pytest.param(
+            {"networkSelector": {"matchClassRef": "a"}},
+            "spec.networkSelector",
+            "matchClassRef",
+            id="class-that-is-a-text",
+        ),
     ],
 )
 def test_selectors_that_are_not_understood(fields: dict[str, Any], path: str, word: str) -> None:

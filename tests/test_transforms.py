@@ -128,6 +128,7 @@ CONVERTED = [
     pytest.param("int", "quantity", 5, 5, id="integer-stays"),
     pytest.param("int64", "none", "-42", -42, id="text-to-integer"),
     pytest.param("int", "none", "+007", 7, id="text-to-integer-sign-and-zeros"),
+    pytest.param("int", "none", "-" + "0" * 5000 + "7", -7, id="text-to-integer-very-many-zeros"),
     pytest.param("float64", "none", "1e3", 1000.0, id="text-to-float"),
     pytest.param("float64", "none", "1_0", 10.0, id="text-to-float-underscore"),
     pytest.param("float64", "quantity", "1000m", 1.0, id="quantity-milli"),

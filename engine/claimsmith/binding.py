@@ -24,6 +24,8 @@ from claimsmith.models.objects import ClaimKey, ClassKey
 
 IS_DEFAULT = "resourceclass.crossplane.io/is-default-class"
 WEIGHT = "resourceclass.crossplane.io/weight"
+UNRECORDED = "unrecorded-binding"
+"""The check that finds choices which bindings.yaml does not hold yet."""
 PUBLISHING = frozenset({Parent.requirement, Parent.xr_claim})
 """The classes that make the one composite which is asked for."""
 _NAMESPACE = uuid.UUID("6f1f5b0e-3f3c-5b0a-9a57-4e6f0c1d2a90")
@@ -58,6 +60,8 @@ class Record:
     """Whether the claim is gone while what was made for it stays."""
     picks: Mapping[str, str] = field(default_factory=dict)
     """What selectors picked among all resources of the stack: `<template> <path of the reference>`, and the address."""
+    stack: str = ""
+    """The stack whose name its objects carry, where the claim was moved from there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +84,8 @@ class Binding:
     recorded: bool = True
     picks: Mapping[str, str] = field(default_factory=dict)
     """The recorded picks: each holds as long as it fits."""
+    stack: str = ""
+    """The stack that it was moved from, whose name its objects keep as their owner."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,15 +157,18 @@ def bind_one(
     A claim that was bound has resources: it must not silently lose its class.
     """
     if record and not anew:
-        return Binding(claim, _held(claim, record, catalog), record.uid, record.reason, picks=record.picks)
+        return Binding(
+            claim, _held(claim, record, catalog), record.uid, record.reason, picks=record.picks, stack=record.stack
+        )
     match choose(claim, catalog):
         case Unbound() as none:
             if record:
                 raise BindingError(none.problem)
             return none
         case Choice(klass, reason):
-            uid = record.uid if record else derive_uid(claim.key, project=project, stack=stack)
-            return Binding(claim, klass, uid, reason, recorded=False, picks=record.picks if record else {})
+            own = claim.given_uid or derive_uid(claim.key, project=project, stack=stack)
+            uid, kept, moved = (record.uid, record.picks, record.stack) if record else (own, {}, "")
+            return Binding(claim, klass, uid, reason, recorded=False, picks=kept, stack=moved)
 
 
 def to_records(
@@ -175,7 +184,7 @@ def to_records(
     for b in bindings:
         old = known.get(b.claim.key)
         picked = dict(sorted(picks.get(b.claim.key, {}).items()))
-        new = Record(b.claim.key, b.uid, b.klass.key, b.reason, b.klass.digest(), picks=picked)
+        new = Record(b.claim.key, b.uid, b.klass.key, b.reason, b.klass.digest(), picks=picked, stack=b.stack)
         if old:
             moved = old.klass != new.klass
             new = replace(new, previous=old.klass if moved else old.previous)
@@ -191,6 +200,7 @@ def unrecorded(bindings: Iterable[Binding], stack: str) -> list[Problem]:
             b.claim.document.source_of("kind"),
             "",
             f"run: claimsmith bind {stack}",
+            rule=UNRECORDED,
         )
         for b in bindings
         if not b.recorded
@@ -208,7 +218,7 @@ def unrecorded_picks(binding: Binding, picks: Mapping[str, str], stack: str) -> 
         if old:
             what = f"{binding.claim.key}, {place}: {old} was picked, which no longer fits; now it is {address}"
         fix = f"run: claimsmith bind {stack}"
-        problems.append(Problem(what, binding.claim.document.source_of("kind"), "", fix))
+        problems.append(Problem(what, binding.claim.document.source_of("kind"), "", fix, rule=UNRECORDED))
     return problems
 
 

@@ -32,6 +32,7 @@ class _Binding(Model):
     released: bool = False
     picks: dict[str, str] | None = None
     """None where all of its lines were dropped."""
+    stack: str = Field("", pattern=r"^[A-Za-z0-9_.-]*$")
 
 
 class _File(Model):
@@ -47,16 +48,15 @@ def read(text: str, *, file: str) -> list[Record]:
 
 @lru_cache(maxsize=2)
 def _read(text: str, file: str) -> Sequence[Record]:
-    if not text.strip():
-        return ()
     try:
         documents = read_documents(text, file=file)
     except LoadError as error:
         raise BindingError(*error.problems) from error
     if len(documents) != 1:
         where = documents[1].source_of() if documents else Source(file)
-        fix = f"restore {file} from version control"
-        raise BindingError(Problem("a bindings file holds one document", where, fix=fix))
+        what = "a bindings file holds one document, and this holds more" if documents else "the bindings file is empty"
+        fix = f"restore {file} from version control; where no claim was bound yet, remove it"
+        raise BindingError(Problem(what, where, fix=fix))
     document = documents[0]
     raw = parse(_File, document)
     problems = Collector()
@@ -68,7 +68,7 @@ def _read(text: str, file: str) -> Sequence[Record]:
             problems.add(Problem(f"{claim} is bound twice", where, f"bindings[{index}]", "keep one of the two"))
         previous = ClassKey.parse(b.previous_class) if b.previous_class else None
         klass, picks = ClassKey.parse(b.class_), b.picks or {}
-        records[claim] = Record(claim, b.uid, klass, b.reason, b.digest, previous, where, b.released, picks)
+        records[claim] = Record(claim, b.uid, klass, b.reason, b.digest, previous, where, b.released, picks, b.stack)
     problems.raise_as(BindingError)
     return tuple(records.values())
 
@@ -85,6 +85,8 @@ def _rows(records: Iterable[Record]) -> Iterable[dict[str, Any]]:
         more: dict[str, Any] = {"previousClass": str(r.previous)} if r.previous else {}
         if r.released:
             more["released"] = True
+        if r.stack:
+            more["stack"] = r.stack
         if r.picks:
             more["picks"] = dict(r.picks)
         yield {**row, **more}

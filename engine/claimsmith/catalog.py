@@ -26,7 +26,8 @@ from claimsmith.models.objects import ClaimKey, ClassKey, GroupKind, ObjectKey, 
 from claimsmith.models.workload import APPLICATION
 from claimsmith.models.workload_index import Workloads, take
 from claimsmith.models.xrd import KIND as XRD
-from claimsmith.models.xrd import Xrd
+from claimsmith.models.xrd import SECRET_NAMESPACE, Xrd
+from claimsmith.values import object_at
 
 CRD = GroupKind("apiextensions.k8s.io", "CustomResourceDefinition")
 AGGREGATE = GroupKind("aggregation.crossplane.io", "AggregateResourceClass")
@@ -38,8 +39,6 @@ STACKS = "claimsmith.io/stacks"
 """The annotation by which a class says which environments it is for; all, where it says nothing."""
 COMPOSITE_RESOURCE = GroupKind("core.crossplane.io", "CompositeResource")
 AGGREGATE_RESOURCE = GroupKind("aggregation.crossplane.io", "AggregateResource")
-SECRET_NAMESPACE = "crossplane-system"
-"""Where the Secrets of composites go that nobody gave a place."""
 
 
 class _FromDocument(Protocol):
@@ -241,7 +240,7 @@ def _classes(
             several, said = aggregate_class.read(document, members, bindable)
             classes += several
             warnings += said
-    publications = {str((d.data.get("metadata") or {}).get("name")): d for d in found["publication"]}
+    publications = {str(object_at(d.data, "metadata").get("name")): d for d in found["publication"]}
     for defined in definitions.values():
         name = f"{defined.plural}.{defined.group_kind.group}"
         if defined.requirement and name in publications:
@@ -297,7 +296,7 @@ def _of_definition(klass: Class, defined: Xrd | None) -> Class:
     if defined is None:
         return klass
     details = any(t.details for t in klass.templates)
-    wanted = klass.secret_namespace or (SECRET_NAMESPACE if defined.claim and details else None)
+    wanted = klass.secret_namespace or (SECRET_NAMESPACE if details else None)
     places = [s.secret for s in klass.steps if s.templates]
     return replace(
         klass,

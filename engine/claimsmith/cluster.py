@@ -58,6 +58,22 @@ class Cluster:
         within = f"/namespaces/{namespace}" if namespace else ""
         return self._get(f"{root}{within}/{plural}/{name}")
 
+    def serves(self, api_version: str, kind: str) -> bool:
+        """Whether the cluster knows a kind."""
+        return self._plural(f"/apis/{api_version}" if "/" in api_version else f"/api/{api_version}", kind) is not None
+
+    def metadata(self, kind: GroupKind) -> list[Object]:
+        """The metadata of all objects of a kind, nothing else of them: no value of a Secret is read."""
+        for api_version in self._versions(kind.group):
+            root = f"/apis/{api_version}" if "/" in api_version else f"/api/{api_version}"
+            plural = self._plural(root, kind.kind)
+            if plural:
+                found = self._get(
+                    f"{root}/{plural}", accept="application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io"
+                )
+                return [*((found or {}).get("items") or [])]
+        return []
+
     def list(self, kind: GroupKind, labels: Mapping[str, str] | None = None) -> list[Object]:
         """The objects of a kind that carry these labels, in its preferred version; none where it is not known here."""
         for api_version in self._versions(kind.group):
@@ -110,14 +126,18 @@ class Cluster:
             self._plurals[root] = {r["kind"]: r["name"] for r in found.get("resources", []) if "/" not in r["name"]}
         return self._plurals[root].get(kind)
 
-    def _get(self, path: str) -> Object | None:
+    def _get(self, path: str, *, accept: str = "application/json") -> Object | None:
         try:
-            answer = self._http.get(path)
+            answer = self._http.get(path, headers={"Accept": accept})
         except (httpx.HTTPError, ConfigError) as error:
+            why = "it gave no answer in time" if isinstance(error, httpx.TimeoutException) else error
             fix = "is it running? for the local one: claimsmith local up"
-            raise ControlPlaneError(Problem(f"the cluster cannot be reached: {error}", fix=fix)) from error
+            raise ControlPlaneError(Problem(f"the cluster cannot be reached: {why}", fix=fix)) from error
         if answer.status_code == 404:
             return None
+        if answer.status_code == 429 or answer.is_server_error:
+            what = f"the cluster cannot show {path} now: {_message(answer)}"
+            raise ControlPlaneError(Problem(what, fix="wait until it is well again, and run it again"))
         if answer.is_error:
             what = f"the cluster refused to show {path}: {_message(answer)}"
             raise ControlPlaneError(Problem(what, fix="check the rights of the kubeconfig's user"))

@@ -72,6 +72,16 @@ class Connection:
     """The keys that it takes of all that its sources offer; empty means all."""
 
 
+def written_secret(document: Mapping[str, Any]) -> tuple[str, str] | None:
+    """Namespace and name of the Secret that a child's controller writes, as far as the child says so."""
+    metadata, spec = document.get("metadata") or {}, document.get("spec")
+    reference = spec.get("writeConnectionSecretToRef") if isinstance(spec, dict) else None
+    if not isinstance(reference, dict):
+        return None
+    namespace, name = reference.get("namespace") or metadata.get("namespace"), reference.get("name")
+    return (namespace, name) if isinstance(namespace, str) and isinstance(name, str) else None
+
+
 def secret_place(child: str, document: Mapping[str, Any], wanted: Sequence[Detail] | None = None) -> SecretPlace | None:
     """Where the connection details of a child are found, if anywhere."""
     keys = None if wanted is None else tuple((d.name, d.key) for d in wanted if d.key)

@@ -20,6 +20,8 @@ from claimsmith.errors import Collector, LoadError, Problem, Source
 
 MAX_NODES = 200_000
 MAX_DEPTH = 64
+MAX_TEXT = 8 * 1024 * 1024
+"""So many characters a document may have once its aliases are followed: what a file may have without any."""
 
 _INT = re.compile(r"[-+]?(0|[1-9][0-9]*)$")
 _OCTAL_LIKE = re.compile(r"[-+]?0[0-9_]+$|[-+]?0[xo][0-9a-fA-F_]+$")
@@ -119,6 +121,10 @@ def _nodes(text: str, file: str) -> list[yaml.Node]:
         raise LoadError(
             Problem(f"not valid YAML: {error.problem or error.context}", where, fix="mend the YAML here")
         ) from error
+    except UnicodeEncodeError as error:
+        line = text.count("\n", 0, error.start) + 1
+        what = f"not valid YAML: half of a character, {text[error.start]!r}"
+        raise LoadError(Problem(what, Source(file, line), fix="write the whole character")) from error
     except (yaml.YAMLError, RecursionError) as error:
         raise LoadError(
             Problem(f"not valid YAML: {error}".split("\n")[0], Source(file), fix="mend the YAML")
@@ -160,7 +166,7 @@ class _Builder:
 
     def __init__(self, file: str) -> None:
         self.file = file
-        self.count = 0
+        self.count = self.length = 0
         self.problems: list[Problem] = []
 
     def build(self, node: yaml.Node, depth: int) -> Any:
@@ -204,6 +210,9 @@ class _Builder:
 
     def _scalar(self, node: yaml.ScalarNode) -> Any:
         text = node.value
+        self.length += len(text)
+        if self.length > MAX_TEXT:
+            raise LoadError(_too_large(self._at(node)))
         if node.style or node.tag == "tag:yaml.org,2002:str":
             return text
         if text in _NULLS:

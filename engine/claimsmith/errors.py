@@ -5,6 +5,7 @@ nothing else formats an error.
 
     EngineError                 base of all that a user can cause; exit code 1
     ├── LoadError               a file that cannot be read as YAML documents
+    ├── WriteError              a file that cannot be written
     ├── ModelError              a document that is not what its kind says
     ├── CatalogError            documents that contradict each other
     ├── BindingError            a claim that cannot be bound, or a binding that does not hold
@@ -24,7 +25,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -47,6 +48,8 @@ class Problem:
     where: Source | None = None
     path: str = ""
     fix: str = ""
+    rule: str = field(default="", compare=False)
+    """The check that found it, by the name under which docs/checks.md tells of it."""
 
     def __str__(self) -> str:
         head = f"{self.where}: {self.what}" if self.where else self.what
@@ -60,7 +63,8 @@ class Problem:
     def to_dict(self) -> dict[str, object]:
         """The problem for a machine to read."""
         place = {"file": self.where.file, "line": self.where.line, "column": self.where.column} if self.where else None
-        return {"what": self.what, "where": place, "path": self.path, "fix": self.fix}
+        rule = {"rule": self.rule} if self.rule else {}
+        return {"what": self.what, "where": place, "path": self.path, "fix": self.fix, **rule}
 
 
 class EngineError(Exception):
@@ -75,6 +79,10 @@ class EngineError(Exception):
 
 class LoadError(EngineError):
     """A file that cannot be read as YAML documents."""
+
+
+class WriteError(EngineError):
+    """A file that cannot be written."""
 
 
 class ModelError(EngineError):
@@ -176,10 +184,16 @@ def at(where: Source | Callable[[], Source] | None, path: str = "", *, prefix: s
         ) from error
 
 
+_LONGEST_WORD = 300
+"""Longer ones are no slips of the pen, and comparing them takes time."""
+
+
 def nearest(word: str, candidates: Iterable[str]) -> str | None:
     """The candidate that a misspelt word most likely meant, if any is close."""
     import difflib
 
-    by_folded = {c.casefold(): c for c in candidates}
+    if len(word) > _LONGEST_WORD:
+        return None
+    by_folded = {c.casefold(): c for c in candidates if len(c) <= _LONGEST_WORD}
     close = difflib.get_close_matches(word.casefold(), list(by_folded), n=1, cutoff=0.6)
     return by_folded[close[0]] if close else None

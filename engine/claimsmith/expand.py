@@ -18,7 +18,7 @@ from claimsmith.compose import environments, patches
 from claimsmith.compose.compiled import Made, Reader, compiled
 from claimsmith.compose.identity import EXTERNAL_NAME, PROTECT, Identity, dress
 from claimsmith.compose.options import Options, has, options_of
-from claimsmith.documents import Document
+from claimsmith.documents import MAX_NODES, Document
 from claimsmith.errors import BindingError, Collector, ComposeError, EngineError, Problem, Source, at
 from claimsmith.models.claim import Claim
 from claimsmith.models.klass import Opaque, Parent, Patch, Side, Template
@@ -26,10 +26,11 @@ from claimsmith.models.metadata import is_name
 from claimsmith.models.objects import ClaimKey
 from claimsmith.models.template import cleaned
 from claimsmith.models.workload import APPLICATION, Application, read_application
-from claimsmith.scope import Scopes
-from claimsmith.values import Ref, is_later, known, walk
+from claimsmith.scope import Scopes, refuse_elsewhere
+from claimsmith.values import Mix, Ref, is_later, known, walk
 
 PROTECT_VALUE = "true"
+SECRET_REF = "writeConnectionSecretToRef"
 _INT64 = range(-(2**63), 2**63)
 
 Sides = dict[Side, dict[str, Any]]
@@ -130,7 +131,7 @@ def identity_of(binding: Binding, *, project: str, stack: str) -> Identity:
     annotations = (claim.data.get("metadata") or {}).get("annotations") or {}
     return Identity(
         project=project,
-        stack=stack,
+        stack=binding.stack or stack,
         api_version=claim.api_version,
         kind=claim.key.group_kind.kind,
         namespace=claim.key.namespace,
@@ -154,7 +155,12 @@ def claim_data(binding: Binding) -> dict[str, Any]:
     key = binding.claim.key
     place = {"namespace": key.namespace} if key.namespace else {}
     metadata = {**(data.get("metadata") or {}), **place, "uid": binding.uid}
-    return {**data, "metadata": metadata, "spec": data.get("spec") or {}}
+    spec = data.get("spec") or {}
+    if binding.klass.parent is Parent.xr and binding.klass.secret_namespace:
+        # As its control plane fills it in, where nobody else did.
+        wish = {"namespace": binding.klass.secret_namespace, "name": key.name, **(spec.get(SECRET_REF) or {})}
+        spec = {**spec, SECRET_REF: wish}
+    return {**data, "metadata": metadata, "spec": spec}
 
 
 @dataclass(slots=True)
@@ -222,6 +228,8 @@ class _Expander:
         with at(partial(_place, template, binding), prefix=f"{binding.claim.key}, child {template.name!r}: "):
             refuse_name(dressed)
             self._check_scope(template, binding)
+            if identity.namespaced:
+                refuse_elsewhere(dressed, identity.namespace)
             managed = template.managed and not template.composite
             wait_for = flow.wait_for(managed=managed, ready=flow.ready(template), awaits=waits)
             options = options_of(dressed, managed=managed, identity=identity, wait_for=wait_for)
@@ -344,9 +352,20 @@ def _applied(patch: Patch, sides: Sides, template: Template | None, binding: Bin
         raise ComposeError(*(_blamed(p, patch, template, binding) for p in error.problems)) from error
 
 
+def _all_leaves(document: dict[str, Any]) -> Iterator[tuple[fieldpath.Path, Any]]:
+    """Every leaf of a document, and of what its later values are known to be."""
+    for path, leaf in walk(document):
+        yield path, leaf
+        if isinstance(leaf, Ref | Mix) and leaf.known is not None:
+            yield from walk(leaf.known, path)
+
+
 def _refuse_huge(made: Made, template: Template, binding: Binding) -> None:
-    """Refuse whole numbers that no cluster can hold; the engine would round them."""
-    for path, leaf in walk(made.document):
+    """Refuse what no cluster can hold: whole numbers that the engine would round, and what patches made too large."""
+    for number, (path, leaf) in enumerate(_all_leaves(made.document)):
+        if number > MAX_NODES or len(path) > fieldpath.MAX_STEPS:
+            what = f"{binding.claim.key}, child {template.name!r}: the patches make it too large or too deep"
+            raise ComposeError(Problem(what, _place(template, binding), template.at, "copy less with patches"))
         if not isinstance(leaf, int) or leaf in _INT64:
             continue
         written = (o.patch for o in made.outcomes if o.applied and path[: len(to := fieldpath.parse(o.patch.to))] == to)

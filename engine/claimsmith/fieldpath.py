@@ -23,6 +23,9 @@ WILDCARD: Final = "*"
 MAX_INDEX: Final = 1024
 """The largest index that `put` writes to, so that one typing error does not make a list of millions."""
 
+MAX_STEPS: Final = 128
+"""The most steps of a path: twice as deep as a document may be, for a document inside another."""
+
 _QUOTES = "'\""
 _MAX_UINT32 = 2**32 - 1
 _INT64 = range(-(2**63), 2**63)
@@ -50,6 +53,9 @@ def parse(text: str) -> Path:
                 assert field is not None, "the other characters are handled above"
                 segments.append(field.group().strip(_QUOTES))
                 position = field.end()
+        if len(segments) > MAX_STEPS:
+            what = f'cannot parse path "{text[:80]}…": it has more than {MAX_STEPS} steps'
+            raise FieldPathError(Problem(what, fix="name a place that is less deep"))
     return tuple(segments)
 
 
@@ -118,6 +124,11 @@ def expand(data: Value, path: Path | str) -> list[Path]:
     except FieldPathError as error:
         message = f'cannot expand wildcards in "{to_text(path)}": {error.problems[0].what}'
         raise type(error)(Problem(message, fix=error.problems[0].fix)) from error
+
+
+def overlap(one: Path, other: Path) -> bool:
+    """Whether one of two paths is at or within the other; a wildcard stands for any segment."""
+    return all(a == b or WILDCARD in (a, b) for a, b in zip(one, other, strict=False))
 
 
 # Parsing

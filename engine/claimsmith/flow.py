@@ -198,6 +198,8 @@ def _status_needs(operation: Operation, others: Sequence[Operation]) -> Iterator
     for patch, read in operation.reads():
         for other in others:
             for writer, written in other.writes():
+                if other is operation and not patch.required:
+                    continue  # told by `_lost`: there is nothing to read yet
                 if _meet(read, written):
                     how = f"{type_of(patch)} {fieldpath.to_text(read)}, which {type_of(writer)} of {other.name} writes"
                     yield other.name, how
@@ -212,8 +214,13 @@ def _environment_needs(before: Operation, after: Operation) -> Iterator[str]:
 
 
 def _lost(klass: Class) -> Iterator[Problem]:
-    """Patches to the composite that nobody can read: only its status is kept."""
+    """Patches to the composite that nobody can read: only its status is kept, and no child is made of itself."""
     for operation in _listed(klass):
+        told = [path for _, path in operation.writes()]
+        for patch, path in operation.reads():
+            if not patch.required and any(_meet(path, own) for own in told):
+                what = f"{operation.name} reads {fieldpath.to_text(path)}, which it tells itself: nothing at first"
+                yield Problem(what, klass.document.source_of(patch.at), patch.at, "leave one of the two patches out")
         for patch in operation._patches:
             if patch.target is Side.claim and _parsed(patch.to)[:1] != (STATUS,):
                 what = f"{type_of(patch)} writes {patch.to} of the composite, of which only the status is kept"
@@ -230,6 +237,18 @@ def _parsed(path: str) -> fieldpath.Path:
         return fieldpath.parse(path)
     except FieldPathError:
         return ()  # told where the composition is read
+
+
+def static_labels(template: Template) -> dict[str, str]:
+    """The labels of a template that no patch writes: a component knows them before there is a composite."""
+    given = (template.base.get("metadata") or {}).get("labels") or {}
+    kept = {k: v for k, v in given.items() if not is_patched(template, ("metadata", "labels", k))}
+    return {k: v for k, v in kept.items() if isinstance(v, str)}
+
+
+def is_patched(template: Template, path: fieldpath.Path) -> bool:
+    """Whether a patch writes a field, something in it, or something that it is in."""
+    return any(_meet(path, _parsed(p.to)) for p in template.patches if p.target is Side.resource)
 
 
 def waits(path: str) -> str:

@@ -15,17 +15,30 @@ def load(paths: Sequence[Path], *, root: Path) -> list[Document]:
     """All documents of the files, and of the YAML files below the folders, in the order of their names."""
     problems = Collector()
     documents: list[Document] = []
-    for path in _files(paths, problems):
+    for path in _files(paths, root, problems):
         with problems.catch():
             documents.extend(read_documents(read_text(path, root=root), file=_shown(path, root)))
     problems.raise_as(LoadError)
     return documents
 
 
-def _files(paths: Sequence[Path], problems: Collector) -> Iterable[Path]:
+def yaml_files(folder: Path, *, root: Path) -> list[Path]:
+    """The YAML files below a folder, in the order of their names. A link to another folder is refused, not followed."""
+    found: list[Path] = []
+    for path in sorted(folder.rglob("*")):
+        if path.suffix in {".yaml", ".yml"} and path.is_file():
+            found.append(path)
+        elif path.is_symlink() and path.is_dir():
+            what = "a link to a folder is not followed"
+            raise LoadError(Problem(what, Source(_shown(path, root)), fix="move the folder here"))
+    return found
+
+
+def _files(paths: Sequence[Path], root: Path, problems: Collector) -> Iterable[Path]:
     for path in paths:
         if path.is_dir():
-            yield from sorted(p for p in path.rglob("*") if p.suffix in {".yaml", ".yml"} and p.is_file())
+            with problems.catch():
+                yield from yaml_files(path, root=root)
         elif path.exists():
             yield path
         else:
@@ -36,17 +49,19 @@ def _shown(path: Path, root: Path) -> str:
     return path.relative_to(root).as_posix() if path.is_relative_to(root) else path.as_posix()
 
 
+def leads_out(path: Path, *, root: Path) -> Problem | None:
+    """What is wrong with a path of the project that leads elsewhere, by a link of its own or of a folder above it."""
+    if not path.is_relative_to(root) or path.resolve().is_relative_to(root.resolve()):
+        return None
+    what = "a link that leads out of the project is not followed"
+    return Problem(what, Source(_shown(path, root)), fix="copy the file into the project")
+
+
 def read_text(path: Path, *, root: Path) -> str:
     """The text of a file of the project; what is no text, too large or elsewhere is refused."""
     shown = _shown(path, root)
-    if not path.resolve().is_relative_to(root.resolve()) and path.is_relative_to(root):
-        raise LoadError(
-            Problem(
-                "a link that leads out of the project is not followed",
-                Source(shown),
-                fix="copy the file into the project",
-            )
-        )
+    if strange := leads_out(path, root=root):
+        raise LoadError(strange)
     if path.stat().st_size > MAX_BYTES:
         raise LoadError(
             Problem(f"the file is larger than {MAX_BYTES // 1024 // 1024} MiB", Source(shown), fix="split it")

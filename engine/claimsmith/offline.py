@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import uuid
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from claimsmith.compose import environments, pipeline
+from claimsmith.compose.identity import Identity, dress
 from claimsmith.documents import Document
 from claimsmith.errors import Collector, ComposeError, LoadError, ModelError, Problem
 from claimsmith.load import load
 from claimsmith.models import composition_today, today, xrd
-from claimsmith.models.klass import Class
-from claimsmith.models.objects import GroupKind
+from claimsmith.models.klass import Class, Parent
+from claimsmith.models.objects import GroupKind, kebab
+from claimsmith.models.xrd import Xrd
+from claimsmith.values import object_at
 
 FUNCTION = GroupKind("pkg.crossplane.io", "Function")
 
@@ -50,6 +54,8 @@ def render(files: Files, *, full: bool = False, results: bool = False) -> tuple[
     klass = _composition(list(found.compositions.values()), composite, files.composition, documents)
     if files.functions:
         _check_functions(klass, _load([files.functions]), files.functions)
+    if is_claim(composite, klass, definitions):
+        composite = claimed(composite, klass)
     definition = definitions.get(GroupKind.of(composite.data))
     data = definition.defaulted(composite) if definition else composite.data
     rendered = pipeline.render(
@@ -64,6 +70,48 @@ def render(files: Files, *, full: bool = False, results: bool = False) -> tuple[
         made[0] = {**made[0], "metadata": data.get("metadata", {}), "spec": data.get("spec", {})}
     warnings += [problem for _, problem in rendered.warnings]
     return [*made, *(rendered.results() if results else [])], warnings
+
+
+def is_claim(document: Document, klass: Class, definitions: Mapping[GroupKind, Xrd]) -> bool:
+    """Whether a document is a claim for what a composition serves: by the definition, else by its group."""
+    kind = GroupKind.of(document.data)
+    if klass.serves in definitions:
+        return kind == definitions[klass.serves].claim
+    return kind != klass.serves and document.data.get("apiVersion") == klass.claim_api_version
+
+
+def claimed(claim: Document, klass: Class) -> Document:
+    """The composite that is made for a claim."""
+    metadata = object_at(claim.data, "metadata")
+    name, namespace = str(metadata.get("name", "")), str(metadata.get("namespace") or "default")
+    uid = str(metadata.get("uid") or uuid.uuid5(uuid.NAMESPACE_URL, f"{klass.serves}/{namespace}/{name}"))
+    identity = Identity(
+        project="",
+        stack="",
+        api_version=str(claim.data["apiVersion"]),
+        kind=str(claim.data["kind"]),
+        namespace=namespace,
+        name=name,
+        uid=uid,
+        external_name=None,
+        class_ref={},
+        parent=Parent.xr_claim,
+        given_labels=dict(object_at(metadata, "labels")),
+        given_annotations=dict(object_at(metadata, "annotations")),
+    )
+    head = {"apiVersion": klass.claim_api_version, "kind": klass.serves.kind, "spec": claim.data.get("spec") or {}}
+    made = dress(head, kebab(klass.serves.kind), identity)
+    own = str(uuid.uuid5(uuid.UUID(uid), klass.serves.kind)) if _is_uuid(uid) else uid
+    data = {**made, "metadata": {**made["metadata"], "uid": own}}
+    return Document(data, claim.file, claim.line, claim.text)
+
+
+def _is_uuid(text: str) -> bool:
+    try:
+        uuid.UUID(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _load(paths: Sequence[Path]) -> list[Document]:
@@ -83,7 +131,7 @@ def _composition(
 ) -> Class:
     """The composition that the file gives for a composite."""
     wanted = GroupKind.of(composite.data)
-    serving = [c for c in compositions if c.serves == wanted] or compositions
+    serving = [c for c in compositions if c.serves == wanted] or list(compositions)
     if len(serving) == 1:
         return serving[0]
     if serving:

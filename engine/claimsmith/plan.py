@@ -10,14 +10,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from claimsmith import connection, fieldpath, reference
+from claimsmith import connection, fieldpath, flow, reference
 from claimsmith.binding import Binding, Unbound, unrecorded_picks
+from claimsmith.catalog import AGGREGATE_RESOURCE, COMPOSITE_RESOURCE
 from claimsmith.compose.details import secret_place as composed_secret
-from claimsmith.compose.identity import OWNER, SECRET_TYPE, Identity
+from claimsmith.compose.identity import COMPOSITE_LABEL, OWNER, SECRET_TYPE, Identity
 from claimsmith.compose.options import Options, options_of
 from claimsmith.connection import Connection, SecretPlace
-from claimsmith.errors import Collector, ComposeError, EngineError, Problem, at
-from claimsmith.expand import Child, Draft, Expansion, claim_data
+from claimsmith.errors import Collector, ComposeError, ConnectionError_, EngineError, Problem, at
+from claimsmith.expand import SECRET_REF, Child, Draft, Expansion, claim_data
 from claimsmith.models.klass import Parent, Template
 from claimsmith.models.objects import ClassKey, GroupKind, ObjectKey
 from claimsmith.reference import Selection, Table, Target
@@ -191,7 +192,11 @@ def connections_of(
     An aggregate's own Secret is named after the aggregate; the claim's is a copy of it.
     """
     own = []
-    if identity.secret_namespace and identity.parent is not Parent.requirement:
+    if secret and identity.namespaced and secret[0] != identity.namespace:
+        what = f"its connection Secret would be in {secret[0]!r}, and it is in {identity.namespace!r} itself"
+        path = "spec.writeConnectionSecretToRef.namespace"
+        raise ConnectionError_(Problem(what, path=path, fix="let the composition name no other namespace"))
+    if identity.secret_namespace and identity.parent not in (Parent.requirement, Parent.xr):
         own.append(Connection(identity.secret_namespace, identity.composite_name, tuple(places), tuple(only)))
     return [*own, *([Connection(*secret, tuple(places), tuple(only))] if secret else [])]
 
@@ -222,7 +227,10 @@ def target_of(child: Child, identity: Identity) -> Target:
     labels = child.document["metadata"].get("labels") or {}
     template = child.template
     class_name = str((template.class_ref or {}).get("name", ""))
-    return Target(child.address, template.group_kind, labels, str(identity.key), child.name, template.name, class_name)
+    parent, name = str(identity.key), child.name
+    return Target(
+        child.address, template.group_kind, labels, parent, name, template.name, class_name, namespace=child.namespace
+    )
 
 
 def given_resource(key: ObjectKey, data: Mapping[str, Any], *, namespaced: bool | None, managed: bool) -> GivenResource:
@@ -245,16 +253,18 @@ def given_resource(key: ObjectKey, data: Mapping[str, Any], *, namespaced: bool 
 def target_of_given(resource: GivenResource) -> Target:
     """A given resource as something that a selector may pick."""
     labels = resource.document["metadata"].get("labels") or {}
-    return Target(resource.address, resource.key.group_kind, labels, "", resource.key.name)
+    key = resource.key
+    return Target(resource.address, key.group_kind, labels, "", key.name, namespace=key.namespace)
 
 
 def finished(draft: Draft, targets: Mapping[GroupKind, Sequence[Target]], table: Table) -> PlannedClaim:
     """The claim with selectors replaced by references, its children in order, and its Secrets."""
     nested = [finished(d, targets, table) for d in draft.nested]
-    siblings = [target_of(c, draft.identity) for c in draft.children]
+    own = [target_of(c, draft.identity) for c in draft.children]
+    siblings = _siblings(draft) if draft.identity.parent is Parent.xr else own
     children = {
-        c.address: _referenced(c, own, draft, siblings, targets, table)
-        for c, own in zip(draft.children, siblings, strict=True)
+        c.address: _referenced(c, target, draft, siblings, targets, table)
+        for c, target in zip(draft.children, own, strict=True)
     }
     needs = {
         a: [(ref.resource, fieldpath.to_text(path)) for path, ref in refs_at(c.document)] for a, c in children.items()
@@ -267,6 +277,9 @@ def finished(draft: Draft, targets: Mapping[GroupKind, Sequence[Target]], table:
         ]
         secret = (claim.secret_namespace, claim.secret_name) if claim.secret_name else None
         klass = draft.binding.klass
+        if klass.parent is Parent.xr and klass.secret_namespace:
+            wish = claim_data(draft.binding)["spec"][SECRET_REF]
+            secret = wish["namespace"], wish["name"]
         if klass.secret and places:
             name, namespace = composed_secret(claim_data(draft.binding), klass.secret)
             secret = namespace, name
@@ -318,19 +331,34 @@ def _referenced(
     table: Table,
 ) -> Child:
     picks: dict[str, str] = {}
+    todays = draft.identity.parent is Parent.xr
+
+    def candidates_for(selection: Selection) -> Sequence[Target]:
+        if selection.same_parent:
+            return siblings
+        found = [t for kind in selection.targets for t in targets.get(kind, ())]
+        # An application refers to nothing outside its namespace.
+        return [t for t in found if t.namespace == own.namespace] if draft.identity.namespaced else found
+
+    def fits(selection: Selection) -> bool:
+        if selection.same_parent and flow.is_patched(child.template, selection.path):
+            return False  # which sibling is meant is told once, for all composites
+        return bool(reference.fitting(selection, own=own, candidates=candidates_for(selection)))
 
     def ref_of(selection: Selection) -> dict[str, Ref]:
-        among = (
-            [t for kind in selection.targets for t in targets.get(kind, ())] if not selection.same_parent else siblings
-        )
+        candidates = candidates_for(selection)
         recorded = recorded_pick(draft.binding, child.template, selection)
-        picked = reference.pick(selection, own=own, candidates=among, recorded=recorded)
+        picked = reference.pick(selection, own=own, candidates=candidates, recorded=recorded)
         if not selection.same_parent:
             picks[fieldpath.to_text(selection.ref_path)] = picked.address
         return {"name": Ref(picked.address, ("metadata", "name"), known=picked.name)}
 
     try:
-        document = reference.replace_selectors(child.document, table, ref_of)
+        if todays:
+            label = {COMPOSITE_LABEL: draft.identity.labels()[COMPOSITE_LABEL]}
+            document = reference.replace_selectors(child.document, table, ref_of, siblings=label, fits=fits)
+        else:
+            document = reference.replace_selectors(child.document, table, ref_of)
         return replace(child, document=document, picks=picks)
     except EngineError as error:
         source = child.template.document or draft.binding.klass.document
@@ -341,6 +369,12 @@ def _referenced(
                 for p in error.problems
             )
         ) from error
+
+
+def _siblings(draft: Draft) -> list[Target]:
+    """The children of a composite of today's dialect, with the labels that do not depend on the composite."""
+    made = [target_of(child, draft.identity) for child in draft.children]
+    return [replace(t, labels=flow.static_labels(c.template)) for t, c in zip(made, draft.children, strict=True)]
 
 
 def _outside_needs(root: PlannedClaim) -> list[tuple[str, str]]:
@@ -380,7 +414,14 @@ def _refuse_doubles(claims: Sequence[PlannedClaim], given: Sequence[GivenResourc
     Nor may two claims hold one resource.
     """
     seen = {(str(r.key.group_kind), r.key.namespace, r.key.name): f"the given {r.key}" for r in given}
-    held: dict[str, str] = {}
+    # What a claim made is held by it: no other claim, of whatever namespace, reads its Secret by naming it.
+    held = {str(ClassKey(c.template.group_kind, c.name)): p.address for p in claims for c in p.children}
+    composites = {Parent.composite: COMPOSITE_RESOURCE, Parent.aggregate: AGGREGATE_RESOURCE}
+    held |= {
+        str(ClassKey(composites[p.identity.parent], p.identity.composite_name)): p.address
+        for p in claims
+        if p.identity.parent in composites and not p.binding.klass.static
+    }
     for planned in claims:
         if planned.binding.klass.static:
             other = held.setdefault(str(planned.binding.klass.key), planned.address)
@@ -401,9 +442,9 @@ def _refuse_doubles(claims: Sequence[PlannedClaim], given: Sequence[GivenResourc
         for child in planned.children:
             kind = str(child.template.group_kind)
             place(kind, child.namespace, child.name, child.address, planned, "metadata.name")
-            secret = connection.secret_place(child.template.name, child.document)
+            secret = connection.written_secret(child.document)
             if secret:
-                place("Secret", secret.namespace, secret.name, child.address, planned, "metadata.name")
+                place("Secret", *secret, child.address, planned, "metadata.name")
         for own in planned.connections:
             path = "spec.writeConnectionSecretToRef.name"
             last = own is planned.connections[-1]

@@ -1,7 +1,8 @@
 """A claimsmith project on disk: where its classes, claims and bindings are, and the plan that they make.
 
 Pulumi.yaml                       the project's name
-components/<name>/*.yaml          the platform's classes; components/references.yaml extends the reference table
+components/<name>/*.yaml          the platform's classes; components/references.yaml extends the reference table,
+                                  components/review.yaml what a review knows of kinds
 stacks/<stack>/claims/*.yaml      the claims of an environment
 stacks/<stack>/resources/*.yaml   what the platform gives there as it is: static resources, published clusters
 stacks/<stack>/bindings.yaml      which class serves each claim
@@ -11,6 +12,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib import resources
@@ -21,19 +23,20 @@ from claimsmith import binding, bindings_file, crd_set, crds, released, workload
 from claimsmith.binding import Record
 from claimsmith.catalog import Catalog, offered, read_catalog
 from claimsmith.documents import Document, read_documents
-from claimsmith.errors import BindingError, LoadError, Problem, Source, nearest
+from claimsmith.errors import BindingError, LoadError, Problem, Source, WriteError, nearest
 from claimsmith.expand import Expansion, expand
-from claimsmith.load import load, read_text
+from claimsmith.load import leads_out, load, read_text, yaml_files
 from claimsmith.models.bindable import Bindable, read_bindable
 from claimsmith.models.klass import Class
 from claimsmith.models.objects import ClaimKey, GroupKind
-from claimsmith.models.reference_table import read_table
+from claimsmith.models.reference_table import kinds_of, read_table
+from claimsmith.models.review_table import KindTable, read_kind_table
 from claimsmith.plan import GivenResource, Plan, build_plan, given_resource
 from claimsmith.reference import Table
 from claimsmith.scope import Scopes, scopes_of_crds
 from claimsmith.workload import Schedule
 
-TABLES = ("references.yaml", "bindable.yaml")
+TABLES = ("references.yaml", "bindable.yaml", "review.yaml")
 PRIVATE = ".claimsmith"
 """The git-ignored folder: local state, local control plane, passphrase."""
 
@@ -63,9 +66,25 @@ class Project:
         """The git-ignored folder for local state."""
         return self.root / PRIVATE
 
+    def folder(self) -> str:
+        """Where the project stands in its repository, as the beginning of a path; empty at its root, or without one."""
+        for parent in (self.root, *self.root.parents):
+            if (parent / ".git").exists():
+                inner = self.root.relative_to(parent).as_posix()
+                return "" if inner == "." else f"{inner}/"
+        return ""
+
     def stacks(self) -> list[str]:
         """The environments: every folder below stacks/ that holds claims."""
         return sorted(p.parent.name for p in (self.root / "stacks").glob("*/claims") if p.is_dir())
+
+    def setting(self, stack: str, name: str) -> str | None:
+        """What a stack's config says of a setting of ours, as text; None where it says nothing."""
+        path = self.root / "stacks" / f"Pulumi.{stack}.yaml"
+        documents = load([path], root=self.root) if path.is_file() else []
+        config = documents[0].data.get("config") if documents else None
+        value = config.get(f"claimsmith:{name}") if isinstance(config, dict) else None
+        return value if isinstance(value, str) or value is None else str(value).lower()
 
     def check_stack(self, stack: str) -> None:
         """Refuse a stack that is not there."""
@@ -83,10 +102,14 @@ class Project:
         """The platform's classes, with the claims of a stack where one is named."""
         platform = load(self._platform_files(), root=self.root)
         claims = load([self.root / "stacks" / stack / "claims"], root=self.root) if stack else []
-        folder = self.root / "stacks" / stack / "resources" if stack else None
-        given = load([folder], root=self.root) if folder and folder.is_dir() else []
+        given = self.given_documents(stack) if stack else []
         catalog = read_catalog(platform, claims, bindable=self.bindable(), managed=self._managed(), resources=given)
         return offered(catalog, stack) if stack else catalog
+
+    def given_documents(self, stack: str) -> list[Document]:
+        """What a stack's files give as it is."""
+        folder = self.root / "stacks" / stack / "resources"
+        return load([folder], root=self.root) if folder.is_dir() else []
 
     @cached_property
     def _table(self) -> Table:
@@ -100,6 +123,10 @@ class Project:
         """Which kinds of claim may be served by which kinds of resource."""
         return read_bindable(self._tables("bindable.yaml"))
 
+    def kinds(self) -> KindTable:
+        """Which fields of which kinds cannot be changed in place, and what holds data."""
+        return read_kind_table(self._tables("review.yaml"))
+
     def _tables(self, name: str) -> list[Document]:
         """A built-in table, and what the project adds to it."""
         built_in = resources.files("claimsmith").joinpath(f"data/{name}").read_text(encoding="utf-8")
@@ -111,7 +138,7 @@ class Project:
 
     def bindings_path(self, stack: str) -> Path:
         """Where a stack's bindings are recorded."""
-        return self.root / "stacks" / stack / "bindings.yaml"
+        return self.own(self.root / "stacks" / stack / "bindings.yaml")
 
     def records(self, stack: str) -> list[Record]:
         """The recorded bindings of a stack."""
@@ -187,18 +214,27 @@ class Project:
         required |= {x.claim: True for x in catalog.today.xrds.values() if x.claim}
         return Scopes({**managed, **scopes_of_crds(d.data for d in catalog.crds), **defined, **required})
 
+    def own(self, path: Path) -> Path:
+        """The path of a file that is written or run, if nothing in it is a link that leads elsewhere."""
+        if strange := leads_out(path, root=self.root):
+            raise LoadError(strange)
+        if path.is_symlink():
+            shown = path.relative_to(self.root).as_posix()
+            raise LoadError(Problem("this is a link, where a file is wanted", Source(shown), fix="remove the link"))
+        return path
+
     def component_path(self, klass: Class) -> Path:
         """Where the component of a class stands: beside the class's YAML."""
-        return (self.root / klass.document.file).parent / "component.py"
+        return self.own((self.root / klass.document.file).parent / "component.py")
 
     def _managed(self) -> set[GroupKind]:
         """The kinds of managed resources that the tables know."""
-        return {*self.table(), *(k for fields in self.table().values() for kinds in fields.values() for k in kinds)}
+        return kinds_of(self.table())
 
     def _platform_files(self) -> list[Path]:
         if not self.components.is_dir():
             return []
-        found = (p for p in sorted(self.components.rglob("*")) if p.suffix in {".yaml", ".yml"})
+        found = yaml_files(self.components, root=self.root)
         return [p for p in found if p not in {self.components / name for name in TABLES}]
 
 
@@ -230,9 +266,9 @@ def write_atomically(path: Path, text: str, *, mode: int | None = None) -> bool:
     """Write a whole file or nothing; a file that already says so is left alone. Tells whether it was written."""
     if path.is_file() and path.read_bytes() == text.encode():
         return False
-    path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
     try:
+        path.parent.mkdir(parents=True, exist_ok=True)
         with partial.open("w", encoding="utf-8") as file:
             if mode is not None:
                 os.fchmod(file.fileno(), mode)
@@ -240,7 +276,17 @@ def write_atomically(path: Path, text: str, *, mode: int | None = None) -> bool:
             file.flush()
             os.fsync(file.fileno())
         partial.replace(path)
+    except OSError as error:
+        _forget(partial)
+        what = f"{path.name} in {path.parent} cannot be written: {error.strerror}"
+        fix = "make room, or see to the rights; what was there before is as it was"
+        raise WriteError(Problem(what, fix=fix)) from error
     except BaseException:
-        partial.unlink(missing_ok=True)
+        _forget(partial)
         raise
     return True
+
+
+def _forget(partial: Path) -> None:
+    with suppress(OSError):
+        partial.unlink(missing_ok=True)

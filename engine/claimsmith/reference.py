@@ -12,7 +12,7 @@ import hashlib
 import heapq
 import itertools
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from claimsmith import fieldpath
@@ -41,6 +41,8 @@ class Target:
     """What made it: a choice among siblings must not depend on the claim, whose component is generated once for all."""
     class_name: str = ""
     """The name of its own class, where it has one."""
+    namespace: str = ""
+    """Its namespace, empty at cluster scope."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,15 +78,21 @@ class Selection:
 
 
 def selections(
-    document: Mapping[str, Any], table: Table, maybe: Callable[[Any], bool] = lambda _: False
+    document: Mapping[str, Any],
+    table: Table,
+    maybe: Callable[[Any], bool] = lambda _: False,
+    *,
+    only_known: bool = False,
 ) -> list[Selection]:
     """The selectors of a child that are in force, in file order.
 
-    `maybe` tells of a value that it may turn out not to be there: then the selector counts as far as it does.
+    `maybe` tells of a value that it may turn out not to be there: then the selector counts as far as it does. With
+    `only_known`, a selector is left alone whose targets the table does not know; else it is refused.
     """
-    owner = GroupKind.of(dict(document))
-    places = _places(document.get("spec"), ("spec",), table.get(owner, {}))
-    return [_selection(p, owner, table) for p in places if p.in_force(maybe)]
+    group_kind = GroupKind.of(dict(document))
+    found: list[Selection] = []
+    _find(document.get("spec"), ("spec",), group_kind, table, found, maybe, only_known=only_known)
+    return found
 
 
 def fitting(selection: Selection, *, own: Target, candidates: Iterable[Target]) -> list[Target]:
@@ -121,19 +129,32 @@ def replace_selectors(
     table: Table,
     ref_of: Callable[[Selection], Any],
     maybe: Callable[[Any], bool] = lambda _: False,
+    *,
+    siblings: Mapping[str, Any] | None = None,
+    fits: Callable[[Selection], bool] = lambda _: True,
+    also: Callable[[Selection, Any], Any] = lambda _, __: None,
 ) -> dict[str, Any]:
     """The document with `xxxRef` in the place of each `xxxSelector` that is in force, and none of the others.
 
-    `ref_of` gives what `xxxRef` is to say.
+    `ref_of` gives what `xxxRef` is to say, and `also` what is still said of the selector. Where `siblings` are labels
+    that all children of the same parent have, a selector is left to its controller, by these labels, unless its targets
+    are known and it `fits`.
     """
-    owner = GroupKind.of(dict(document))
-    places = _places(document.get("spec"), ("spec",), table.get(owner, {}))
-    if not places:
+    fields = _fields(document, table)
+    way = _way(document.get("spec"), ("spec",), fields)
+    if not way:
         return dict(document)
-    chosen = {(*p.path, p.key): _selection(p, owner, table) for p in places if p.in_force(maybe)}
-    way = {p.path[:depth] for p in places for depth in range(1, len(p.path) + 1)}
-    spec = _replaced(document["spec"], ("spec",), way, chosen, ref_of, table.get(owner, {}))
-    return {**document, "spec": spec}
+    found = selections(document, table, maybe, only_known=siblings is not None)
+    chosen = {s.path: s for s in found if fits(s)}
+
+    def said_of(selection: Selection, value: Any) -> dict[str, Any]:
+        kept = also(selection, value)
+        return {f"{selection.name}Ref": ref_of(selection)} | (
+            {} if kept is None else {f"{selection.name}{_SUFFIX}": kept}
+        )
+
+    replaced = _replaced(document.get("spec"), ("spec",), way, chosen, said_of, fields, siblings)
+    return dict(document) | {"spec": replaced}
 
 
 def ordered(items: Sequence[str], needs: Mapping[str, Sequence[tuple[str, str]]]) -> list[str]:
@@ -175,36 +196,34 @@ def _circle(items: Sequence[str], needs: Mapping[str, Sequence[tuple[str, str]]]
     raise AssertionError("items that cannot be ordered hold a circle")
 
 
-@dataclass(frozen=True, slots=True)
-class _Place:
-    """A selector in a document: the object that holds it, where that is, and under which key."""
-
-    path: fieldpath.Path
-    holder: Mapping[str, Any]
-    key: str
-
-    @property
-    def name(self) -> str:
-        """The field that the selector is for."""
-        return self.key.removesuffix(_SUFFIX)
-
-    def in_force(self, maybe: Callable[[Any], bool]) -> bool:
-        """Whether neither a reference nor a value is there that wins over the selector."""
-        ref, own = f"{self.name}Ref", self.holder.get(self.name)
-        return (ref not in self.holder or maybe(self.holder[ref])) and (own is None or maybe(own))
-
-
-def _places(value: Any, path: fieldpath.Path, fields: Mapping[str, tuple[GroupKind, ...]]) -> list[_Place]:
-    """Every selector, in file order."""
-    found: list[_Place] = []
-    for key, item in enumerate(value) if isinstance(value, list) else value.items() if isinstance(value, dict) else ():
+def _find(
+    value: Any,
+    path: fieldpath.Path,
+    owner: GroupKind,
+    table: Table,
+    found: list[Selection],
+    maybe: Callable[[Any], bool],
+    *,
+    only_known: bool,
+) -> None:
+    if isinstance(value, list):
+        for index, item in enumerate(value):
+            _find(item, (*path, index), owner, table, found, maybe, only_known=only_known)
+    if not isinstance(value, dict):
+        return
+    for key, item in value.items():
         if not isinstance(item, dict | list):
             continue
-        if isinstance(key, str) and _is_selector(key, item, fields):
-            found.append(_Place(path, value, key))
+        here = (*path, key)
+        if isinstance(item, dict) and _is_selector(key, item, table.get(owner, {})):
+            name = key.removesuffix(_SUFFIX)
+            if only_known and (name not in table.get(owner, {}) or _unknown_words(item)):
+                continue
+            ref, own = value.get(f"{name}Ref"), value.get(name)
+            if (f"{name}Ref" not in value or maybe(ref)) and (own is None or maybe(own)):
+                found.append(replace(_selection(here, name, item, owner, table), unless=own, ref=ref))
         else:
-            found += _places(item, (*path, key), fields)
-    return found
+            _find(item, here, owner, table, found, maybe, only_known=only_known)
 
 
 def _is_selector(key: str, value: Any, fields: Mapping[str, tuple[GroupKind, ...]]) -> bool:
@@ -214,8 +233,7 @@ def _is_selector(key: str, value: Any, fields: Mapping[str, tuple[GroupKind, ...
     return any(word in value for word in (*SAME_PARENT, "matchClassRef")) or key.removesuffix(_SUFFIX) in fields
 
 
-def _selection(place: _Place, owner: GroupKind, table: Table) -> Selection:
-    path, name, value = (*place.path, place.key), place.name, place.holder[place.key]
+def _selection(path: fieldpath.Path, name: str, value: dict[str, Any], owner: GroupKind, table: Table) -> Selection:
     text = fieldpath.to_text(path)
     known = table.get(owner, {})
     if name not in known:
@@ -223,15 +241,37 @@ def _selection(place: _Place, owner: GroupKind, table: Table) -> Selection:
         hint = f"did you mean {close}{_SUFFIX}? " if close else ""
         fix = f"{hint}say in components/references.yaml what {name} of {owner} points to"
         raise ReferenceError_(Problem(f"it is not known what {name!r} of {owner} refers to", path=text, fix=fix))
-    unknown = set(value) - {*SAME_PARENT, "matchLabels", "matchClassRef", "policy"}
+    unknown = _unknown_words(value)
     if unknown:
         fix = f"use {', '.join(SAME_PARENT)}, matchLabels or matchClassRef"
         raise ReferenceError_(Problem(f"a selector knows no {sorted(unknown)[0]!r}", path=text, fix=fix))
-    labels = value.get("matchLabels") or {}
-    class_name = str((value.get("matchClassRef") or {}).get("name", ""))
-    same_parent = any(value.get(w) is True for w in SAME_PARENT)
-    ref, own = place.holder.get(f"{name}Ref"), place.holder.get(name)
-    return Selection(path, name, known[name], same_parent, labels, class_name, ref=ref, unless=own)
+    labels, class_ref = (value.get(key) or {} for key in ("matchLabels", "matchClassRef"))
+    if not isinstance(labels, dict) or not isinstance(class_ref, dict):
+        fix = "write matchLabels: {key: value}, matchClassRef: {name: …}"
+        raise ReferenceError_(Problem("what a selector matches must be an object", path=text, fix=fix))
+    class_name = str(class_ref.get("name", ""))
+    return Selection(path, name, known[name], any(value.get(w) is True for w in SAME_PARENT), labels, class_name)
+
+
+def _unknown_words(selector: Mapping[str, Any]) -> set[str]:
+    return set(selector) - {*SAME_PARENT, "matchLabels", "matchClassRef", "policy"}
+
+
+def _fields(document: Mapping[str, Any], table: Table) -> Mapping[str, tuple[GroupKind, ...]]:
+    return table.get(GroupKind.of(dict(document)), {})
+
+
+def _way(value: Any, path: fieldpath.Path, fields: Mapping[str, tuple[GroupKind, ...]]) -> set[fieldpath.Path]:
+    """The paths of all objects and lists that hold a selector, or lead to one."""
+    found: set[fieldpath.Path] = set()
+    for key, item in enumerate(value) if isinstance(value, list) else value.items() if isinstance(value, dict) else ():
+        if not isinstance(item, dict | list):
+            continue
+        if isinstance(key, str) and _is_selector(key, item, fields):
+            found.add(path)
+        else:
+            found |= _way(item, (*path, key), fields)
+    return {path, *found} if found else found
 
 
 def _replaced(
@@ -239,24 +279,35 @@ def _replaced(
     path: fieldpath.Path,
     way: Collection[fieldpath.Path],
     chosen: Mapping[fieldpath.Path, Selection],
-    ref_of: Callable[[Selection], Any],
+    said_of: Callable[[Selection, Any], dict[str, Any]],
     fields: Mapping[str, tuple[GroupKind, ...]],
+    siblings: Mapping[str, Any] | None,
 ) -> Any:
     """The value with its selectors replaced; what is not on the way to one stays as it is."""
     if path not in way:
         return value
     if isinstance(value, list):
-        return [_replaced(item, (*path, i), way, chosen, ref_of, fields) for i, item in enumerate(value)]
+        return [_replaced(item, (*path, i), way, chosen, said_of, fields, siblings) for i, item in enumerate(value)]
     result: dict[str, Any] = {}
     for key, item in value.items():
         here = (*path, key)
         if selection := chosen.get(here):
-            result[f"{selection.name}Ref"] = ref_of(selection)
+            result |= said_of(selection, item)
         elif (*path, f"{key.removesuffix('Ref')}{_SUFFIX}") in chosen and key.endswith("Ref"):
             continue  # it is said together with the selector
         elif not _is_selector(key, item, fields):
-            result[key] = _replaced(item, here, way, chosen, ref_of, fields)
+            result[key] = _replaced(item, here, way, chosen, said_of, fields, siblings)
+        elif siblings is not None:
+            result[key] = _by_labels(item, siblings)
     return result
+
+
+def _by_labels(selector: Mapping[str, Any], siblings: Mapping[str, Any]) -> dict[str, Any]:
+    """A selector that means a sibling, as its controller can follow it: no owner is written, but labels are."""
+    kept = {k: v for k, v in selector.items() if k not in SAME_PARENT}
+    if not any(selector.get(word) is True for word in SAME_PARENT):
+        return kept
+    return {**kept, "matchLabels": {**(kept.get("matchLabels") or {}), **siblings}}
 
 
 def _stable(own: str, other: str) -> str:

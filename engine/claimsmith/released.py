@@ -66,7 +66,7 @@ def _references(klass: Class, identity: Identity) -> Iterable[dict[str, Any]]:
 def _identity(record: Record, klass: Class, project: str, stack: str) -> Identity:
     return Identity(
         project=project,
-        stack=stack,
+        stack=record.stack or stack,
         api_version=klass.claim_api_version,
         kind=record.claim.group_kind.kind,
         namespace=record.claim.namespace,

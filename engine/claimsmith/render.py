@@ -63,6 +63,8 @@ def as_stream(documents: Iterable[Mapping[str, Any]]) -> str:
     return "".join(f"---\n{yaml_text(dict(document), sort_keys=True)}" for document in documents)
 
 
-def yaml_text(document: dict[str, Any], *, sort_keys: bool = False) -> str:
-    """One document as YAML."""
-    return yaml_writer.dumped(document, sort_keys=True) if sort_keys else yaml_writer.text_of(document, shown)
+def yaml_text(document: dict[str, Any], *, sort_keys: bool = False, blocks: bool = False) -> str:
+    """One document as YAML; with `blocks`, texts of several lines are written line by line."""
+    if sort_keys or blocks:
+        return yaml_writer.dumped(document, sort_keys=sort_keys, blocks=blocks)
+    return yaml_writer.text_of(document, shown)

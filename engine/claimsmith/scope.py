@@ -65,6 +65,17 @@ class Scopes:
             )
 
 
+def refuse_elsewhere(document: Mapping[str, Any], namespace: str) -> None:
+    """Refuse an application's child whose connection Secret would be in another namespace than the application."""
+    spec = document.get("spec")
+    secret = spec.get("writeConnectionSecretToRef") if isinstance(spec, dict) else None
+    wanted = secret.get("namespace", namespace) if isinstance(secret, dict) else namespace
+    if wanted != namespace:
+        path = "spec.writeConnectionSecretToRef.namespace"
+        what = f"its connection Secret would be in {wanted!r}, but an application keeps to its namespace, {namespace!r}"
+        raise ComposeError(Problem(what, path=path, fix="leave out namespace, or write the application's"))
+
+
 def scopes_of_crds(crds: Iterable[Mapping[str, Any]]) -> dict[GroupKind, bool]:
     """The scopes that CRDs declare."""
     found = {}

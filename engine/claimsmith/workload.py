@@ -109,6 +109,7 @@ def unrecorded(placements: Iterable[Placement], stack: str) -> list[Problem]:
             p.application.document.source_of("kind"),
             "",
             f"run: claimsmith bind {stack}",
+            rule=binding.UNRECORDED,
         )
         for p in placements
         if not p.recorded

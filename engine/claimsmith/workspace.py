@@ -11,6 +11,7 @@ import os
 import secrets
 import subprocess
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from claimsmith import toolchain
@@ -46,15 +47,109 @@ def environment(project: Project, base: Mapping[str, str] | None = None) -> dict
     return {**base, **settings(project, base)}
 
 
-def stack_outputs(project: Project, stack: str) -> dict[str, Any]:
-    """What the stack's last `up` exported."""
+def refresh_preview(project: Project, stack: str) -> dict[str, Any]:
+    """What a refresh of the stack would find, as the engine tells it. Nothing is changed."""
     toolchain.require("pulumi")
-    command = ["pulumi", "stack", "output", "--json", "--stack", stack, "--non-interactive"]
+    command = ["pulumi", "refresh", "--preview-only", "--json", "--stack", stack, "--non-interactive"]
     done = subprocess.run(command, cwd=project.root, env=environment(project), capture_output=True, text=True)
     if done.returncode:
-        reason = done.stderr.strip().removeprefix("error: ")
         raise DeployError(
-            Problem(f"the stack {stack!r} cannot be read: {reason}", fix=f"run: pulumi up --stack {stack}")
+            Problem(
+                f"the engine cannot tell what a refresh of {stack!r} would find: {_reason(done)}",
+                fix=f"see what it says: pulumi refresh --preview-only --stack {stack}",
+            )
         )
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+def _reason(done: subprocess.CompletedProcess[str]) -> str:
+    """Why a command of the engine failed: what it says on standard error, else its diagnostics."""
+    if done.stderr.strip():
+        return done.stderr.strip().removeprefix("error: ")
+    try:
+        diagnostics = json.loads(done.stdout).get("diagnostics") or ()
+    except ValueError:
+        return done.stdout.strip()[-1000:] or f"exit code {done.returncode}"
+    told = [str(d.get("message", "")).strip() for d in diagnostics if d.get("severity") == "error"]
+    return "; ".join(dict.fromkeys(told)) or f"exit code {done.returncode}"
+
+
+def pulumi(project: Project, *arguments: str, given: str | None = None) -> subprocess.CompletedProcess[str]:
+    """Run `pulumi` in the project, asking nothing; `given` goes to its standard input."""
+    toolchain.require("pulumi")
+    command = ["pulumi", *arguments, "--non-interactive"]
+    return subprocess.run(
+        command, cwd=project.root, env=environment(project), capture_output=True, text=True, input=given
+    )
+
+
+def export_state(project: Project, stack: str, *, show_secrets: bool = False) -> dict[str, Any]:
+    """The stack's state. With its secrets it is for reading in memory alone: never printed, never written."""
+    done = pulumi(project, "stack", "export", "--stack", stack, *(["--show-secrets"] if show_secrets else []))
+    if done.returncode:
+        raise unreadable(stack, done.stderr)
+    state: dict[str, Any] = json.loads(done.stdout)
+    return state
+
+
+def import_state(project: Project, stack: str, state: Mapping[str, Any]) -> None:
+    """Make this the stack's state. The engine checks it, and keeps the one before in its history."""
+    done = pulumi(project, "stack", "import", "--stack", stack, given=json.dumps(state))
+    if done.returncode:
+        what = f"the state of {stack!r} cannot be written: {errors_in(done.stderr)}"
+        raise DeployError(Problem(what, fix="nothing was changed; mend that and run the command again"))
+
+
+def settings_of(project: Project, stack: str) -> dict[str, str]:
+    """The stack's settings of claimsmith, by name. They may hold secrets: they are not for printing."""
+    done = pulumi(project, "config", "--json", "--show-secrets", "--stack", stack)
+    if done.returncode:
+        raise unreadable(stack, done.stderr)
+    found = {key: str(entry.get("value", "")) for key, entry in json.loads(done.stdout).items()}
+    return {key.partition(":")[2]: value for key, value in found.items() if key.startswith("claimsmith:")}
+
+
+def read_kubeconfig(project: Project, given: str | None) -> str:
+    """The kubeconfig's text: what the stack's setting holds or names, else what kubectl would use."""
+    if given and "\n" in given:
+        return given
+    ambient = os.environ.get("KUBECONFIG", "").split(os.pathsep)[0] or str(Path.home() / ".kube" / "config")
+    path = project.root / given if given else Path(ambient)
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError as error:
+        shown = given or "the kubeconfig"
+        fix = "for the local control plane run: claimsmith local up; else set claimsmith:kubeconfig for the stack"
+        raise DeployError(Problem(f"{shown} cannot be read: {error.strerror}", fix=fix)) from error
+
+
+def backend(project: Project) -> str:
+    """The address of the backend that keeps the state."""
+    done = pulumi(project, "whoami", "--verbose", "--json")
+    if done.returncode:
+        fix = "log in: pulumi login; or name a backend in Pulumi.yaml"
+        raise DeployError(Problem(f"the backend cannot be asked: {errors_in(done.stderr)}", fix=fix))
+    return str(json.loads(done.stdout).get("url", ""))
+
+
+def errors_in(said: str) -> str:
+    """What the engine named as errors in what it printed, on one line; all of it where it named none."""
+    lines = [line.strip() for line in said.splitlines() if line.strip()]
+    named = [line.partition("error: ")[2] for line in lines if "error: " in line]
+    return "; ".join(dict.fromkeys(named or lines)) or "it said nothing"
+
+
+def unreadable(stack: str, said: str) -> DeployError:
+    """The error of a stack that the engine cannot read."""
+    reason = said.strip().removeprefix("error: ")
+    return DeployError(Problem(f"the stack {stack!r} cannot be read: {reason}", fix=f"run: pulumi up --stack {stack}"))
+
+
+def stack_outputs(project: Project, stack: str) -> dict[str, Any]:
+    """What the stack's last `up` exported."""
+    done = pulumi(project, "stack", "output", "--json", "--stack", stack)
+    if done.returncode:
+        raise unreadable(stack, done.stderr)
     outputs: dict[str, Any] = json.loads(done.stdout)
     return outputs

@@ -34,6 +34,16 @@ class _Dumper(_Base):  # type: ignore[misc]  # the C class where there is one
         return True
 
 
+class _Blocks(_Dumper):
+    """Writes texts of several lines as blocks."""
+
+
+def _block(dumper: Any, text: str) -> Any:
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style="|" if "\n" in text else None)
+
+
+_Blocks.add_representer(str, _block)
+
 Shown = Callable[[Any], Any]
 
 
@@ -55,9 +65,10 @@ def text_of(document: Mapping[str, Any], shown: Shown = _as_it_is) -> str:
     return "".join(lines) or "{}\n"
 
 
-def dumped(document: Any, *, sort_keys: bool = False) -> str:
-    """One document as YAML, by the library."""
-    return str(yaml.dump(document, Dumper=_Dumper, sort_keys=sort_keys, width=WIDTH, allow_unicode=True))
+def dumped(document: Any, *, sort_keys: bool = False, blocks: bool = False) -> str:
+    """One document as YAML, by the library; with `blocks`, texts of several lines are written line by line."""
+    dumper = _Blocks if blocks else _Dumper
+    return str(yaml.dump(document, Dumper=dumper, sort_keys=sort_keys, width=WIDTH, allow_unicode=True))
 
 
 def _object(value: Mapping[str, Any], indent: str, lines: list[str], shown: Shown) -> None:

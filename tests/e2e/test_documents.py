@@ -10,6 +10,7 @@ import shutil
 
 import pytest
 
+from claimsmith.plan import Plan
 from claimsmith.project import Project
 from tests.conftest import ROOT
 from tests.e2e.rig import Rig
@@ -20,36 +21,35 @@ DOCUMENTS = ROOT / "tests" / "documents"
 DATABASE = {"endpoint", "password", "port", "username"}
 
 
-@pytest.mark.parametrize(
-    ("document", "kinds", "secrets"),
-    [
-        pytest.param("000", ["CloudMemorystoreInstance", "CloudMemorystoreInstance"], {}, id="000"),
-        pytest.param(
-            "001",
-            [
-                "CloudSQLInstance",
-                "GKECluster",
-                "MySQLServer",
-                "MySQLServerVirtualNetworkRule",
-                "NodePool",
-                "NodePool",
-                "NodePool",
-                "ResourceGroup",
-            ],
-            {"sql": DATABASE, "sql-private": DATABASE},
-            id="001",
-        ),
-        pytest.param(
-            "002",
-            ["MySQLServer", "MySQLServerVirtualNetworkRule", "ResourceGroup"],
-            {"sql": {"endpoint", "password", "username"}},
-            id="002",
-        ),
-        pytest.param(
-            "003", ["MySQLServerVirtualNetworkRule", "ResourceGroup", "SQLServer"], {"sql": DATABASE}, id="003"
-        ),
-    ],
-)
+EXAMPLES = [
+    pytest.param("000", ["CloudMemorystoreInstance", "CloudMemorystoreInstance"], {}, id="000"),
+    pytest.param(
+        "001",
+        [
+            "CloudSQLInstance",
+            "GKECluster",
+            "MySQLServer",
+            "MySQLServerVirtualNetworkRule",
+            "NodePool",
+            "NodePool",
+            "NodePool",
+            "ResourceGroup",
+        ],
+        {"sql": DATABASE, "sql-private": DATABASE},
+        id="001",
+    ),
+    pytest.param(
+        "002",
+        ["MySQLServer", "MySQLServerVirtualNetworkRule", "ResourceGroup"],
+        {"sql": {"endpoint", "password", "username"}},
+        id="002",
+    ),
+    pytest.param("003", ["MySQLServerVirtualNetworkRule", "ResourceGroup", "SQLServer"], {"sql": DATABASE}, id="003"),
+]
+"""Document, what is made for its claims, and the keys of their Secrets."""
+
+
+@pytest.mark.parametrize(("document", "kinds", "secrets"), EXAMPLES)
 def test_examples_as_they_are_written(rig: Rig, document: str, kinds: list[str], secrets: dict[str, set[str]]) -> None:
     for file, place in (
         ("platform", "components/x"),
@@ -72,7 +72,11 @@ def test_examples_as_they_are_written(rig: Rig, document: str, kinds: list[str],
     for name, keys in secrets.items():
         assert rig.secret_values("default", name).keys() == keys
     rig.ok(rig.destroy("dev"))
-    # What was given outlives its stack; the tests' cluster is to be as it was.
+    delete_given(rig, plan)
+
+
+def delete_given(rig: Rig, plan: Plan) -> None:
+    """Delete what was given, which outlives its stack; the tests' cluster is to be as it was."""
     for given in plan.resources:
         if given.options.retain:
             group, version = given.document["apiVersion"].split("/")

@@ -37,7 +37,7 @@ def platform(rig: Rig) -> Rig:
 def explained(story: dict[str, Any]) -> Iterator[str]:
     """Every URN in a story."""
     yield story["who"]["urn"]
-    yield from (part["urn"] for part in (*story["children"], *story["secrets"]))
+    yield from (part["urn"] for part in (*story["children"], *story["secrets"], *story["records"]))
     for inner in story["nested"]:
         yield from explained(inner)
 
@@ -47,8 +47,10 @@ def claims_urns(shown: str) -> set[str]:
     return {w for w in shown.split() if w.startswith("urn:pulumi:dev::") and "::claimsmith:" in w}
 
 
-def test_urns_are_those_of_the_engine(platform: Rig) -> None:
+@pytest.mark.parametrize("records", ["false", "true"])
+def test_urns_are_those_of_the_engine(platform: Rig, records: str) -> None:
     platform.prepare("dev")
+    platform.ok(platform.pulumi("config", "set", "claimsmith:records", records, "--stack", "dev"))
     stories = json.loads(platform.ok(platform.claimsmith("explain", "dev", "--output", "json")).out)
     platform.ok(platform.up("dev"))
     shown = platform.ok(platform.pulumi("stack", "--stack", "dev", "--show-urns")).out

@@ -172,9 +172,10 @@ def test_values_flow_from_status_to_status_in_one_run(rig: Rig) -> None:
     values = rig.secret_values(rig.name, "orders")
     assert sorted(values) == ["driver", "host", "password", "user"]
     assert (values["host"], values["driver"]) == (endpoint, "postgres")
-    assert rig.secret_values(rig.name, composite) == values, "the composite's own Secret"
     group = f"{rig.name}.example.org"
     record = rig.one((group, "v1", "XDatabase"))
+    own = record["spec"]["writeConnectionSecretToRef"]
+    assert rig.secret_values(own["namespace"], own["name"]) == values, "the composite's own Secret"
     assert {r["kind"] for r in record["spec"]["resourceRefs"]} == {"Network", "PostgreSQLServer", "ConfigMap"}
     assert rig.one((group, "v1", "Database"))["spec"]["resourceRef"]["name"] == composite
 

@@ -1,33 +1,40 @@
-"""How claims come to a class: several defaults, weights that are no numbers, names that lead nowhere."""
+"""How claims come to a class: defaults, weights, names that lead nowhere, classes that nothing can choose."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from claimsmith import binding, crd_set, definitions
 from claimsmith.binding import IS_DEFAULT
-from claimsmith.catalog import Catalog
+from claimsmith.catalog import STACKS, Catalog
 from claimsmith.checks.findings import Findings
 from claimsmith.errors import Collector, Problem, nearest
 from claimsmith.models import resource_class
 from claimsmith.models.definition import Definition
 from claimsmith.models.klass import Class, Parent
-from claimsmith.models.objects import GroupKind
+from claimsmith.models.objects import ClassKey, GroupKind
 
 
 def check_choices(catalog: Catalog) -> Findings:
     """What is wrong or odd in how a platform's classes may be chosen."""
-    found = Collector()
+    findings, weights = Findings(), Collector()
     for klass in catalog.classes.values():
-        with found.catch():
+        with weights.catch():
             binding.weight_of(klass)
-    warnings = [w for d in catalog.definitions.values() for w in d.warnings]
-    warnings += [w for c in catalog.classes.values() for w in _default_as_label(c)]
-    if not found.problems:
-        warnings += _several_defaults(catalog)
-    warnings += [w for d in catalog.definitions.values() for w in _missing_compositions(d, catalog)]
-    warnings += _undefined_kinds(catalog)
-    return Findings([*found.problems, *claim_crd_problems(catalog)], warnings)
+    findings.wrong("weight-not-a-number", weights.problems)
+    findings.wrong("incomplete-claim-definition", claim_crd_problems(catalog))
+    for klass in catalog.classes.values():
+        findings.odd("default-as-label", _default_as_label(klass))
+    if not weights.problems:
+        findings.odd("several-defaults", _several_defaults(catalog))
+        findings.odd("class-never-selected", _outweighed(catalog))
+    for definition in catalog.definitions.values():
+        findings.odd("missing-composition", _missing_compositions(definition, catalog))
+        forced = definition.force_composition
+        if forced and (forced, definition.group_kind) in catalog.classes:
+            findings.odd("class-never-selected", never_chosen(catalog.serving(definition.group_kind), forced))
+    findings.odd("undefined-kind", _undefined_kinds(catalog))
+    return findings
 
 
 def claim_crd_problems(catalog: Catalog) -> list[Problem]:
@@ -60,6 +67,52 @@ def _several_defaults(catalog: Catalog) -> Iterator[Problem]:
         path = ("metadata", "annotations", IS_DEFAULT)
         fix = f"keep one; or say which by the annotation {binding.WEIGHT}"
         yield Problem(what, classes[-1].document.source_of(path), f"metadata.annotations[{IS_DEFAULT}]", fix)
+
+
+def never_chosen(classes: Iterable[Class], forced: ClassKey) -> Iterator[Problem]:
+    """The classes of a kind whose definition forces another one."""
+    for klass in classes:
+        if klass.key != forced:
+            what = f"{klass.key} is never chosen: the definition of {klass.serves} forces {forced.name!r}"
+            where = klass.document.source_of("metadata.name")
+            yield Problem(what, where, "metadata.name", "remove it, or let the definition name a default instead")
+
+
+def offered_nowhere(catalog: Catalog, stacks: Collection[str]) -> Iterator[Problem]:
+    """Classes for environments that there are not."""
+    for klass in catalog.classes.values():
+        named = [name.strip() for name in klass.annotations.get(STACKS, "").split(",") if name.strip()]
+        if named and not set(named) & set(stacks):
+            close = nearest(named[0], stacks)
+            what = f"{klass.key} is for {', '.join(named)}, and there is no such stack"
+            where = klass.document.source_of(("metadata", "annotations", STACKS))
+            fix = f"did you mean {close!r}?" if close else f"name one of: {', '.join(stacks) or 'none yet'}"
+            yield Problem(what, where, f"metadata.annotations[{STACKS}]", fix)
+
+
+def _outweighed(catalog: Catalog) -> Iterator[Problem]:
+    """Classes whose labels are those of a heavier one: every selector that fits both takes that one."""
+    named = {k for d in catalog.definitions.values() for k in (d.default_composition, d.force_composition)}
+    named |= {x.composition(enforced=word) for x in catalog.today.xrds.values() for word in (True, False)}
+    for klass in catalog.classes.values():
+        rivals = [c for c in catalog.serving(klass.serves) if _beats(c, klass)]
+        if rivals and klass.key not in named:
+            labels = ", ".join(f"{k}={v}" for k, v in klass.labels.items())
+            what = f"no selector ever chooses {klass.key}: {rivals[0].name} has its labels ({labels}) and weighs more"
+            where = klass.document.source_of("metadata.labels")
+            yield Problem(what, where, "metadata.labels", "give it a label of its own, or remove it")
+
+
+def _beats(rival: Class, klass: Class) -> bool:
+    """Whether a class is taken before another wherever both could be."""
+    if rival.key == klass.key or rival.key.group_kind != klass.key.group_kind:
+        # Another kind of resource is a way out that is kept on purpose.
+        return False
+    if not klass.labels or dict(rival.labels) != dict(klass.labels):
+        return False
+    everywhere = rival.annotations.get(STACKS) in (None, klass.annotations.get(STACKS))
+    default = klass.annotations.get(IS_DEFAULT) == "true" != rival.annotations.get(IS_DEFAULT)
+    return everywhere and not default and binding.weight_of(rival) > binding.weight_of(klass)
 
 
 def _missing_compositions(definition: Definition, catalog: Catalog) -> Iterator[Problem]:

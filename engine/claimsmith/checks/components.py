@@ -13,7 +13,9 @@ def component_problems(project: Project, klass: Class) -> list[Problem]:
     shown = path.relative_to(project.root).as_posix()
     where = klass.document.source_of("metadata.name")
     if not path.is_file():
-        return [Problem(f"{klass.key} has no component: {shown} is missing", where, fix="run: claimsmith generate")]
+        what = f"{klass.key} has no component: {shown} is missing"
+        return [Problem(what, where, fix="run: claimsmith generate", rule="missing-component")]
     if klass.digest().encode() not in path.read_bytes():
-        return [Problem(f"{shown} is stale: {klass.key} has changed since", where, fix="run: claimsmith generate")]
+        what = f"{shown} is stale: {klass.key} has changed since"
+        return [Problem(what, where, fix="run: claimsmith generate", rule="stale-component")]
     return []

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from claimsmith.checks import choices, fields, names
+from claimsmith.catalog import Catalog
+from claimsmith.checks import choices, fields, names, references, today
 from claimsmith.checks.components import component_problems
 from claimsmith.checks.findings import Findings
+from claimsmith.checks.known import Rules
+from claimsmith.checks.rules import caught
+from claimsmith.documents import Document
 from claimsmith.errors import Collector, Problem, in_order
 from claimsmith.plan import Plan
 from claimsmith.project import Project
@@ -31,36 +35,58 @@ class Report:
         }
 
 
-def validate(project: Project, stacks: Sequence[str]) -> Report:
-    """Check the platform's files and each stack's claims."""
-    report = Report()
-    findings = Findings()
-    found = Collector()
-    with found.catch():
+def validate(project: Project, stacks: Sequence[str], report_progress: Callable[[str], None] | None = None) -> Report:
+    """Check the platform's files and each stack's claims; `report_progress` is told what is looked at."""
+    report, findings, found = Report(), Findings(), Collector()
+    tell = report_progress or (lambda _: None)
+    with caught(found):
+        tell("components")
         catalog = project.catalog()
-        rules = fields.Rules(catalog, project.table())
-        findings.warnings += catalog.warnings
-        findings.errors += [p for c in catalog.classes.values() for p in component_problems(project, c)]
-        findings.add(choices.check_choices(catalog))
-        findings.add(fields.check_classes(catalog, rules))
+        rules = Rules(catalog, project.table())
+        findings.add(_check_platform(project, catalog, rules, stacks, found))
+        told = {(p.where.file, p.path) for p in findings.errors if p.where}
         report.summary.append(f"components: {len(catalog.classes)} classes")
         for stack in stacks:
-            with found.catch():
+            tell(stack)
+            with caught(found):
                 plan = project.plan(stack, unrecorded_ok=True)
                 report.summary.append(_line(stack, plan))
-                findings.add(_check_plan(plan, rules))
+                findings.add(_check_plan(plan, rules, told))
     report.errors = in_order([*findings.errors, *found.problems])
-    report.warnings = in_order(findings.warnings)
+    wrong = set(report.errors)
+    report.warnings = [w for w in in_order(findings.warnings) if w not in wrong]
     return report
 
 
-def _check_plan(plan: Plan, rules: fields.Rules) -> Findings:
+def _check_platform(
+    project: Project, catalog: Catalog, rules: Rules, stacks: Sequence[str], found: Collector
+) -> Findings:
+    """What is wrong with the platform's files, whether or not anybody claims anything."""
+    findings = Findings()
+    findings.odd("doubtful-document", catalog.warnings)
+    for klass in catalog.classes.values():
+        findings.errors += component_problems(project, klass)
+    findings.add(choices.check_choices(catalog))
+    findings.odd("class-never-selected", choices.offered_nowhere(catalog, project.stacks()))
+    findings.add(today.check_today(catalog, rules))
+    findings.add(fields.check_classes(catalog, rules))
+    given: list[Document] = []
+    for stack in stacks:
+        with caught(found):
+            given += project.given_documents(stack)
+    findings.add(references.check_references(catalog, rules, given))
+    return findings
+
+
+def _check_plan(plan: Plan, rules: Rules, told: fields.Told) -> Findings:
     """What is wrong with a stack's claims, though each could be planned."""
-    findings = Findings(
-        errors=[*(u.problem for u in plan.unbound if u.mistake), *fields.result_problems(plan, rules)],
-        warnings=[*plan.warnings, *(u.problem for u in plan.unbound if not u.mistake)],
-    )
-    findings.warnings += names.same_external_names(plan)
+    findings = Findings()
+    for unbound in plan.unbound:
+        findings.tell("unbound-claim", unbound.problem, never=unbound.mistake)
+    findings.wrong("claim-invalid", fields.claim_problems(plan, rules))
+    findings.wrong("result-invalid", fields.result_problems(plan, rules, told))
+    findings.odd("doubtful-plan", plan.warnings)
+    findings.odd("shared-external-name", names.same_external_names(plan))
     return findings
 
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from claimsmith.cli import console, local, questions, toolchain
-from claimsmith.cli.console import Format, Output, TextFormat
+from claimsmith.cli import completion, console, converting, local, questions, review, stacks, starting, toolchain
+from claimsmith.cli.console import CheckFormat, Format, Output, TextFormat
 from claimsmith.cli.questions import Stack
 
 if TYPE_CHECKING:
@@ -24,8 +25,16 @@ app = typer.Typer(
 app.add_typer(toolchain.app, name="toolchain")
 app.add_typer(local.app, name="local")
 app.command()(questions.explain)
+app.command()(questions.drift)
 app.command()(questions.classes)
 app.command()(questions.crds)
+app.command()(review.review)
+app.command()(questions.graph)
+app.command()(starting.init)
+app.add_typer(starting.new, name="new")
+app.command()(converting.convert)
+app.command()(stacks.recover)
+app.command()(stacks.shard)
 
 
 @app.callback(invoke_without_command=True)
@@ -53,24 +62,44 @@ def root(
 @app.command()
 @console.command
 def validate(
-    stacks: Annotated[list[str] | None, typer.Argument(help="Environments; all where none is named.")] = None,
-    output: Output = Format.text,
+    stacks: Annotated[
+        list[str] | None,
+        typer.Argument(help="Environments; all where none is named.", autocompletion=completion.stacks),
+    ] = None,
+    output: Annotated[
+        CheckFormat, typer.Option("--output", "-o", help="How to print the findings.")
+    ] = CheckFormat.text,
 ) -> None:
     """Check classes, claims, bindings and components, all problems at once. Needs no engine and no cluster.
 
+    SARIF is for tools that show findings beside the code, `github` for a step of a workflow. docs/checks.md tells of
+    each check.
+
     Example: claimsmith validate dev prod
+
+    Example: claimsmith validate --output sarif > claimsmith.sarif
     """
     from claimsmith import checks
 
     project = _project()
-    report = checks.validate(project, stacks or project.stacks())
-    if output == Format.json:
-        console.print_json(report.to_dict())
-    else:
-        for line in report.summary:
-            typer.echo(line)
-    console.print_problems(report.warnings, label="warning")
-    console.print_problems(report.errors)
+    names = stacks or project.stacks()
+    with console.progress("checking", len(names) + 1, quiet=True) as step:
+        done = itertools.count()
+        report = checks.validate(project, names, lambda word: step(next(done), word))
+    match output:
+        case CheckFormat.json:
+            console.print_json(report.to_dict())
+        case CheckFormat.sarif:
+            console.print_json(checks.sarif(report, folder=project.folder()))
+        case CheckFormat.github:
+            for line in checks.commands(report, folder=project.folder()):
+                typer.echo(line)
+        case CheckFormat.text:
+            for line in report.summary:
+                typer.echo(line)
+    if output != CheckFormat.github:
+        console.print_problems(report.warnings, label="warning")
+        console.print_problems(report.errors)
     raise typer.Exit(1 if report.errors else 0)
 
 
@@ -79,10 +108,16 @@ def validate(
 def bind(
     stack: Stack,
     rebind: Annotated[
-        list[str] | None, typer.Option(help="A claim to choose a class for anew, as Kind.group/namespace/name.")
+        list[str] | None,
+        typer.Option(
+            help="A claim to choose a class for anew, as Kind.group/namespace/name.", autocompletion=completion.claims
+        ),
     ] = None,
     repick: Annotated[
-        list[str] | None, typer.Option(help="A claim whose selectors pick anew, as Kind.group/namespace/name.")
+        list[str] | None,
+        typer.Option(
+            help="A claim whose selectors pick anew, as Kind.group/namespace/name.", autocompletion=completion.claims
+        ),
     ] = None,
     forget: Annotated[
         list[str] | None, typer.Option(help="A claim that is gone, whose released composite is no longer to be kept.")
@@ -110,9 +145,18 @@ def bind(
 @app.command()
 @console.command
 def render(
-    stack: Annotated[str, typer.Argument(help="The environment; or the file of a composite.", show_default=False)],
+    stack: Annotated[
+        str,
+        typer.Argument(
+            help="The environment; or the file of a composite.", show_default=False, autocompletion=completion.stacks
+        ),
+    ],
     claim: Annotated[
-        str | None, typer.Argument(help="One claim, as Kind.group/namespace/name; or the composition's file.")
+        str | None,
+        typer.Argument(
+            help="One claim, as Kind.group/namespace/name; or the composition's file.",
+            autocompletion=completion.claims,
+        ),
     ] = None,
     functions: Annotated[Path | None, typer.Argument(help="With files: the functions of the pipeline.")] = None,
     observed: Annotated[Path | None, typer.Option(help="With files: what exists already, a file or folder.")] = None,

@@ -30,6 +30,15 @@ class Format(StrEnum):
     json = "json"
 
 
+class CheckFormat(StrEnum):
+    """How findings are printed: for a person, or for what shows them beside the code."""
+
+    text = "text"
+    json = "json"
+    sarif = "sarif"
+    github = "github"
+
+
 class TextFormat(StrEnum):
     """How a command prints documents."""
 
@@ -112,9 +121,13 @@ def say(message: str) -> None:
     typer.echo(message, err=True)
 
 
+def _nothing(_done: int, _word: str = "") -> None:
+    """Show nothing."""
+
+
 @contextmanager
-def progress(title: str, total: int | None = None) -> Iterator[Callable[[int, str], None]]:
-    """Show the progress of long work: a bar on a terminal, a line every tenth elsewhere.
+def progress(title: str, total: int | None = None, *, quiet: bool = False) -> Iterator[Callable[[int, str], None]]:
+    """Show the progress of long work: a bar on a terminal, a line every tenth elsewhere, or nothing where `quiet`.
 
     Gives a function to call with the number of parts done and a word on the present one.
     """
@@ -136,6 +149,9 @@ def progress(title: str, total: int | None = None) -> Iterator[Callable[[int, st
 
             yield move
         return
+    if quiet:
+        yield _nothing
+        return
     say(f"{title} …")
     shown = 0
 
@@ -147,3 +163,16 @@ def progress(title: str, total: int | None = None) -> Iterator[Callable[[int, st
             say(f"{title}: {tenth * 10}% {word}".rstrip())
 
     yield tick
+
+
+@contextmanager
+def steps(title: str) -> Iterator[Callable[[str], None]]:
+    """Show the steps of long work, however many there are: the present one on a terminal, a line for each elsewhere.
+
+    Gives a function to call with a word on each step.
+    """
+    if not sys.stderr.isatty():
+        yield say
+        return
+    with progress(title) as move:
+        yield lambda word: move(0, word)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from claimsmith.cli import console
+from claimsmith.cli import completion, console
 
 if TYPE_CHECKING:
     from claimsmith.local import Status
@@ -22,7 +22,12 @@ app = typer.Typer(
 @app.command()
 @console.command
 def up(
-    stack: Annotated[str | None, typer.Option("--stack", help="Install the definitions that this stack needs.")] = None,
+    stack: Annotated[
+        str | None,
+        typer.Option(
+            "--stack", help="Install the definitions that this stack needs.", autocompletion=completion.stacks
+        ),
+    ] = None,
     simulate: Annotated[
         bool, typer.Option("--simulate/--no-simulate", help="Run the simulated cloud, which plays the providers.")
     ] = True,
@@ -37,7 +42,9 @@ def up(
     signal.signal(signal.SIGTERM, _interrupt)
     root = project.find_root()
     crds = project.crds_needed(root, stack)
-    _show(local.up(root, crds=crds, simulate=simulate, report=console.say), output)
+    with console.steps("local control plane") as report:
+        status = local.up(root, crds=crds, simulate=simulate, report=report)
+    _show(status, output)
 
 
 @app.command()
@@ -57,7 +64,8 @@ def down(
     if wipe and not yes:
         where = local.status(root).kubeconfig.parent
         typer.confirm(f"Remove everything in {where}, and what is deployed there with it?", abort=True, err=True)
-    done = local.down(root, wipe=wipe, report=console.say)
+    with console.steps("local control plane") as report:
+        done = local.down(root, wipe=wipe, report=report)
     if output == console.Format.json:
         console.print_json({"stopped": done, "wiped": wipe})
     else:

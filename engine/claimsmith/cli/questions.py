@@ -1,18 +1,26 @@
-"""The commands that only tell something: `explain`, `classes` and `crds`."""
+"""The commands that only tell something: `explain`, `drift`, `classes`, `crds` and `graph`."""
 
 from __future__ import annotations
 
+from enum import StrEnum
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from claimsmith.cli import console
+from claimsmith.cli import completion, console
 from claimsmith.cli.console import Format, Output, TextFormat
 
 if TYPE_CHECKING:
     from claimsmith.answers import Offers
+    from claimsmith.drift import Drift
 
-Stack = Annotated[str, typer.Argument(help="The environment: a folder below stacks/.", show_default=False)]
+Stack = Annotated[
+    str,
+    typer.Argument(
+        help="The environment: a folder below stacks/.", show_default=False, autocompletion=completion.stacks
+    ),
+]
 
 
 @console.command
@@ -20,32 +28,47 @@ def explain(
     stack: Stack,
     claim: Annotated[
         str | None,
-        typer.Argument(help="One claim, as Kind.group/namespace/name, or the end of it.", show_default=False),
+        typer.Argument(
+            help="One claim, as Kind.group/namespace/name, or the end of it.",
+            show_default=False,
+            autocompletion=completion.claims,
+        ),
     ] = None,
+    more: Annotated[str | None, typer.Argument(hidden=True)] = None,
     child: Annotated[
         str | None,
-        typer.Option(help="One child, by its template; within a composite as COMPOSITE/TEMPLATE.", show_default=False),
+        typer.Option(
+            help="One child, by its template; within a composite as COMPOSITE/TEMPLATE; `connection` for the Secret.",
+            show_default=False,
+        ),
     ] = None,
     field: Annotated[
-        str | None, typer.Option(help="One field of a child: what made it what it is.", show_default=False)
+        str | None,
+        typer.Option(help="One field of a child: what made it what it is. Of each that has it.", show_default=False),
     ] = None,
     output: Output = Format.text,
 ) -> None:
     """Tell the story of a claim: which classes could serve it, which does and why, what is made, and out of what.
 
-    Example: claimsmith explain dev sql --child my-sql-server --field spec.forProvider.location
+    Example: claimsmith explain dev sql
+
+    Example: claimsmith explain stack dev MySQLInstance/default/sql --field spec.forProvider.location
     """
     from claimsmith import answers
     from claimsmith import explain as explaining
     from claimsmith.project import Project, find_root
 
     project = Project(find_root())
+    if stack == "stack" and claim and "stack" not in project.stacks():
+        stack, claim = claim, more
+    elif more:
+        raise typer.BadParameter(f"one claim at a time, not {more!r} too", param_hint="CLAIM")
     if field:
-        trace = answers.trace(project, stack, claim, child=child, field=field)
+        traces = answers.traces(project, stack, claim, child=child, field=field)
         if output == Format.json:
-            console.print_json(trace.to_dict())
+            console.print_json([t.to_dict() for t in traces])
         else:
-            typer.echo(explaining.trace_text(trace), nl=False)
+            typer.echo("\n".join(map(explaining.trace_text, traces)), nl=False)
         return
     if child:
         part = answers.part(project, stack, claim, child)
@@ -63,10 +86,34 @@ def explain(
 
 
 @console.command
+def drift(stack: Stack, output: Output = Format.text) -> None:
+    """Tell, claim by claim, what a refresh would find: what was changed or deleted behind our back. Changes nothing.
+
+    Exit code 0 where all is as it was left, 2 where something is not, 1 where that cannot be told.
+
+    Example: claimsmith drift dev --output json
+    """
+    from claimsmith import answers
+    from claimsmith.project import Project, find_root
+
+    with console.progress(f"reading what {stack} has deployed", quiet=True):
+        found = answers.drift(Project(find_root()), stack)
+    if output == Format.json:
+        console.print_json(found.to_dict())
+    else:
+        typer.echo(_drift_text(found), nl=False)
+    raise typer.Exit(2 if found.claims else 0)
+
+
+@console.command
 def classes(
     kind: Annotated[
         str | None,
-        typer.Argument(help="A kind of claim, with or without its group; all where none is named.", show_default=False),
+        typer.Argument(
+            help="A kind of claim, with or without its group; all where none is named.",
+            show_default=False,
+            autocompletion=completion.kinds,
+        ),
     ] = None,
     output: Output = Format.text,
 ) -> None:
@@ -88,7 +135,13 @@ def classes(
 @console.command
 def crds(
     stack: Annotated[
-        str | None, typer.Option("--stack", help="Add the versions in which this stack claims.", show_default=False)
+        str | None,
+        typer.Option(
+            "--stack",
+            help="Add the versions in which this stack claims.",
+            show_default=False,
+            autocompletion=completion.stacks,
+        ),
     ] = None,
     output: Annotated[TextFormat, typer.Option("--output", "-o", help="How to print it.")] = TextFormat.yaml,
 ) -> None:
@@ -107,6 +160,75 @@ def crds(
         console.print_json(found)
     else:
         console.print_yaml(found)
+
+
+class Drawing(StrEnum):
+    """How a picture is written."""
+
+    svg = "svg"
+    html = "html"
+
+
+@console.command
+def graph(
+    stack: Annotated[
+        str | None, typer.Argument(help="The environment; needless where there is only one.", show_default=False)
+    ] = None,
+    klass: Annotated[
+        str | None,
+        typer.Option("--class", help="A class by itself; with a stack, the claims that it serves there."),
+    ] = None,
+    claim: Annotated[
+        str | None, typer.Option(help="One claim, as Kind.group/namespace/name, or the end of it.", show_default=False)
+    ] = None,
+    format_: Annotated[
+        Drawing | None, typer.Option("--format", help="Else the file's name says it; svg where nothing does.")
+    ] = None,
+    file: Annotated[
+        Path | None, typer.Option("--output", "-o", help="A file to write.", dir_okay=False, show_default=False)
+    ] = None,
+) -> None:
+    """Draw what a stack, a class or a claim makes: as SVG, or as an HTML page that needs nothing else.
+
+    Large stacks are folded: claims that differ in nothing but their names become one. Secrets are shown by name only.
+
+    Example: claimsmith graph dev -o dev.html
+    """
+    from claimsmith import answers
+    from claimsmith.project import Project, find_root, write_atomically
+
+    if klass and claim:
+        raise typer.BadParameter("a class or a claim, not both", param_hint="--class")
+    picture = answers.picture(Project(find_root()), stack, klass=klass, claim=claim)
+    html = format_ is Drawing.html or (format_ is None and file is not None and file.suffix in {".html", ".htm"})
+    if file is None:
+        typer.echo(picture.text(html=html), nl=False)
+    else:
+        write_atomically(file, picture.text(html=html))
+        console.say(f"{file}: {picture.summary}")
+
+
+def _drift_text(drift: Drift) -> str:
+    from claimsmith.explain.words import counted, shown
+
+    looked = counted(drift.looked_at, "resource")
+    if not drift.claims:
+        return f"no drift: {looked} of {drift.stack} are as they were left\n"
+    lines = []
+    for claim in drift.claims:
+        lines.append(claim.claim)
+        for resource in claim.resources:
+            lines.append(f"  {resource.child}: {resource.kind} {resource.name} is {resource.change}")
+            for field in resource.fields:
+                place = f"  [{field.where.file}:{field.where.line}]" if field.where else ""
+                lines.append(f"    {field.path}: {shown(field.old)} → {shown(field.new)}{place}")
+    number = sum(len(c.resources) for c in drift.claims)
+    lines.append(f"{number} of {looked} are not as they were left")
+    lines.append(f"to put them back: pulumi up --stack {drift.stack} --refresh")
+    lines.append(
+        "  a field that somebody else has taken over is a conflict; PULUMI_K8S_ENABLE_PATCH_FORCE=true takes it back"
+    )
+    return "\n".join(lines) + "\n"
 
 
 def _rows(offers: Offers) -> list[tuple[str, ...]]:

@@ -14,6 +14,7 @@ from typing import Any
 
 from claimsmith import fieldpath
 from claimsmith.compose import patches, transforms
+from claimsmith.documents import MAX_NODES
 from claimsmith.errors import Collector, ComposeError, EngineError, NotFound, Problem
 from claimsmith.fieldpath import Path
 from claimsmith.merge import MergePolicy
@@ -61,7 +62,7 @@ class Made:
     """It shares with the template what no patch writes to: not to be changed in place."""
     outcomes: tuple[patches.Outcome, ...]
     fits: bool
-    """Whether every whole number in it is known to fit into 64 bits."""
+    """Whether it is known that it is not too large, nor any whole number in it."""
 
 
 class Compiled:
@@ -74,7 +75,10 @@ class Compiled:
         self._steps = [_Step(patch, path, self._base, paths) for patch, path in zip(inward, paths, strict=True)]
         self._writes = [step.write for step in self._steps]
         self._applied = tuple(patches.Outcome(patch, applied=True) for patch in inward)
-        self._fits = all(leaf in _INT64 for _, leaf in walk(dict(template.base)) if isinstance(leaf, int))
+        leaves = [leaf for _, leaf in walk(dict(template.base))]
+        self._fits = all(leaf in _INT64 for leaf in leaves if isinstance(leaf, int)) and (
+            len(leaves) + len(inward) < MAX_NODES and all(len(path) <= fieldpath.MAX_STEPS for path in paths)
+        )
 
     def make(self, reader: Reader, blame: Blame) -> Made:
         """The template's document for a claim. The problems of all its patches are raised together."""

@@ -26,6 +26,12 @@ def convert(to_type: str, value: Any, format: str = "none") -> Any:
     return conversion(value)
 
 
+def is_known(source: str, to_type: str, format: str) -> bool:
+    """Whether a value of one type can become one of another."""
+    target = "int64" if to_type == "int" else to_type
+    return source == target or (source, target, format) in _CONVERSIONS
+
+
 def _type_of(value: Any) -> str:
     match value:
         case bool():

@@ -1,8 +1,8 @@
 """Format strings as Go's fmt has them: `%s`, `%05d`, `%[2]q`, `%v` of anything JSON can hold.
 
 A format never fails in Go: what does not fit is said in the text itself, `%!d(string=x)` or `%!s(MISSING)`. So it is
-here, but for three things that are refused: a width or precision beyond all use, an integer that Go could not hold,
-and `%p`, which prints the address of an array or object.
+here, but for what is refused: a width or precision beyond all use, a text beyond all use, an integer that Go could not
+hold, and `%p`, which prints the address of an array or object.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, Final
 
-from claimsmith.compose import goverbs
+from claimsmith.compose import gostrconv, goverbs
 from claimsmith.compose.goverbs import Spec
 from claimsmith.errors import Problem, TransformError
 
@@ -54,6 +54,7 @@ class _Printer:
         self.reordered = False
         self.good_index = True
         self.out: list[str] = []
+        self.size = 0
 
     def run(self) -> str:
         while self.position < len(self.fmt):
@@ -63,6 +64,7 @@ class _Printer:
             self.position = end + 1
             if percent >= 0:
                 self._directive()
+                self.size = gostrconv.fits(self.size + len(self.out[-1]))
         if not self.reordered and self.argument < len(self.values):
             self.out.append(f"%!(EXTRA {', '.join(map(goverbs.typed, self.values[self.argument :]))})")
         return "".join(self.out)

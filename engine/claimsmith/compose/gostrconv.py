@@ -15,21 +15,31 @@ from typing import Final
 from claimsmith.errors import Problem, TransformError
 
 INT64: Final = range(-(2**63), 2**63)
+MAX_TEXT: Final = 1024 * 1024
+"""The longest text that a transform makes: what an API server takes as a whole object."""
 
 _DECIMAL = re.compile(r"[+-]?(?:[0-9][0-9_]*\.?[0-9_]*|\.[0-9][0-9_]*)(?:[eE][+-]?[0-9_]+)?")
 _HEX = re.compile(r"[+-]?0[xX](?:[0-9a-fA-F_]+\.?[0-9a-fA-F_]*|\.[0-9a-fA-F_]+)[pP][+-]?[0-9_]+")
 _INFINITY = re.compile(r"[+-]?inf(?:inity)?", re.IGNORECASE)
-_INTEGER = re.compile(r"[+-]?0*[0-9]{1,19}")
+_INTEGER = re.compile(r"([+-]?)0*([0-9]{1,19})")
 _SURROGATES = re.compile("[\ud800-\udfff]")
 _TRUE = frozenset({"1", "t", "T", "TRUE", "true", "True"})
 _FALSE = frozenset({"0", "f", "F", "FALSE", "false", "False"})
 _ESCAPES = {"\a": "\\a", "\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t", "\v": "\\v"}
 
 
+def fits(length: int) -> int:
+    """The length, if a text that is made may have it; to be asked before the text is made."""
+    if length > MAX_TEXT:
+        raise TransformError(Problem(f"the text would be longer than {MAX_TEXT} characters", fix="make it shorter"))
+    return length
+
+
 def parse_int(text: str) -> int:
     """The integer in base 10: a sign is fine; spaces, underscores, points and prefixes are not."""
-    if _INTEGER.fullmatch(text) and int(text) in INT64:
-        return int(text)
+    found = _INTEGER.fullmatch(text)
+    if found and int(found[1] + found[2]) in INT64:
+        return int(found[1] + found[2])
     raise _unreadable(text, "an integer", "write digits only, within 64 bits: 42 or -7")
 
 

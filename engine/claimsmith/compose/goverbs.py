@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -92,17 +93,27 @@ def _format_value(spec: Spec, verb: str, value: Any) -> str:
         case dict() | list() | tuple() if verb == "w":
             text = None
         case list() | tuple():
-            items = [_format_value(spec, verb, item) for item in value]
+            items = _within(_format_value(spec, verb, item) for item in value)
             return f"{type_name(value)}{{{', '.join(items)}}}" if spec.sharp_v else f"[{' '.join(items)}]"
         case dict():
-            pairs = [
+            pairs = _within(
                 f"{_format_value(spec, verb, key)}:{_format_value(spec, verb, value[key])}"
                 for key in sorted(value, key=str)
-            ]
+            )
             return f"{type_name(value)}{{{', '.join(pairs)}}}" if spec.sharp_v else f"map[{' '.join(pairs)}]"
         case _:
             text = None
     return text if text is not None else f"%!{verb}({type_name(value)}={_format_value(spec, 'v', value)})"
+
+
+def _within(parts: Iterable[str]) -> list[str]:
+    """The parts, as long as they are not too long together."""
+    found: list[str] = []
+    length = 0
+    for part in parts:
+        length = gostrconv.fits(length + len(part))
+        found.append(part)
+    return found
 
 
 def _string(spec: Spec, verb: str, value: str) -> str | None:
@@ -127,7 +138,7 @@ def _hex_bytes(spec: Spec, verb: str, value: str) -> str:
 
 def _integer(spec: Spec, verb: str, value: int) -> str | None:
     if value not in gostrconv.INT64:
-        raise TransformError(Problem(f"the integer {value:.6g} needs more than 64 bits", fix="write it as text"))
+        raise TransformError(Problem("an integer needs more than 64 bits", fix="write it as text"))
     if verb in "cqU":
         return _rune(spec, verb, value)
     if verb not in _BASES:

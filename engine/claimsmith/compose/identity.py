@@ -21,6 +21,8 @@ EXTERNAL_NAME_SUFFIX = "crossplane.io/external-name-suffix"
 OWNER = "claimsmith.io/owner"
 PROTECT = "claimsmith.io/protect"
 ADOPT = "claimsmith.io/adopt"
+GIVEN_BY = "claimsmith.io/given-by"
+"""On a given resource: the other stack that gives it; here it is only referred to."""
 CONTROLLER_OWNED = "claimsmith.io/controller-owned"
 TIMEOUT = "claimsmith.io/timeout"
 CLAIM_LABELS = tuple(f"resourceclaim.crossplane.io/{word}" for word in ("namespace", "name", "uid"))
@@ -143,7 +145,7 @@ def label_value(text: str) -> str:
 
 def joined(*parts: str) -> str:
     """The parts of an external name as one."""
-    return "".join(parts)
+    return "".join(map(str, parts))
 
 
 def dress(

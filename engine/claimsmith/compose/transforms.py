@@ -209,13 +209,20 @@ def joined(separator: str, value: Value) -> Value:
     """The items of a list as text, with the separator between them."""
     if not isinstance(value, list | tuple):
         raise inputs.refused("a list", value, "join")
-    return separator.join(map(gofmt.default_text, value))
+    texts: list[str] = []
+    length = 0
+    for item in value:
+        texts.append(gofmt.default_text(item))
+        length = gostrconv.fits(length + len(texts[-1]) + len(separator))
+    return separator.join(texts)
 
 
 @inputs.value_last
 def replaced(search: str, replacement: str, value: Value) -> Value:
     """The text with every occurrence of one text replaced by another."""
-    return gofmt.default_text(value).replace(search, replacement)
+    text = gofmt.default_text(value)
+    gostrconv.fits(len(text) + text.count(search) * max(0, len(replacement) - len(search)))
+    return text.replace(search, replacement)
 
 
 # convert

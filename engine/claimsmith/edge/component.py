@@ -21,6 +21,7 @@ from claimsmith.expand import templated
 from claimsmith.models.klass import Detail, Opaque, Parent
 from claimsmith.models.klass import SecretPlace as ComposedSecret
 from claimsmith.models.objects import ClaimKey, GroupKind, group_of
+from claimsmith.models.xrd import SECRET_NAMESPACE
 from claimsmith.plan import connections_of, secret_document
 from claimsmith.records import records_of
 from claimsmith.reference import Selection, Target
@@ -194,7 +195,7 @@ class Composite(pulumi.ComponentResource):
         if address is None:
             candidates = [t for kind in selection.targets for t in self._deployment.targets(kind)]
             address = reference.pick(selection, own=own, candidates=candidates).address
-        return self._deployment.resource(address).name
+        return self._deployment.name_of(address)
 
     def publish_connection(
         self, *sources: "Source", place: Mapping[str, str] | None = None, patched: Mapping[str, Any] | None = None
@@ -250,7 +251,8 @@ class Composite(pulumi.ComponentResource):
         infrastructure = self._args["spec"].get("infrastructure")
         spec = infrastructure if isinstance(infrastructure, dict) else self._args["spec"]
         wish = spec.get("writeConnectionSecretToRef")
-        return (wish.get("namespace") or self.claim.namespace, wish["name"]) if wish else None
+        usual = self.claim.namespace or self.CLASS.secret_namespace or SECRET_NAMESPACE
+        return (wish.get("namespace") or usual, wish["name"]) if wish else None
 
     def _dressed(
         self, template: str, api_version: str, kind: str, fields: dict[str, Any], class_ref: ClassReference | None
@@ -357,7 +359,7 @@ def _identity(claim: ClaimKind, klass: ClassRef, args: Any, deployment: Deployme
     uid = metadata.get("uid") or binding.derive_uid(key, project=deployment.project, stack=deployment.stack)
     return Identity(
         project=deployment.project,
-        stack=deployment.stack,
+        stack=deployment.owner_stack(uid),
         api_version=args.get("apiVersion", claim.api_version),
         kind=claim.kind,
         namespace=namespace,

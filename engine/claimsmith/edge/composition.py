@@ -11,9 +11,11 @@ import pulumi
 
 from claimsmith.absent import ABSENT
 from claimsmith.compose import environments
+from claimsmith.compose.identity import COMPOSITE_LABEL
 from claimsmith.edge.component import Composite
 from claimsmith.edge.managed import Managed
 from claimsmith.edge.values import read, settled, told
+from claimsmith.errors import ReferenceError_
 from claimsmith.models.klass import Side
 
 
@@ -25,10 +27,22 @@ class Composition(Composite):
         self.environment: dict[str, Any] = {}
         self._live: dict[str, pulumi.Output[Any]] = {}
 
+    @property
+    def composite_label(self) -> str:
+        """The label that all children of this composite have."""
+        return self.claim.labels()[COMPOSITE_LABEL]
+
     def start_environment(self, sources: Mapping[str, Any]) -> None:
         """Let the environment start as what the sources name or select."""
         sides = {Side.claim: self._args, Side.environment: self.environment}
         self.environment = environments.started(sources, sides, self._deployment.environments)
+
+    def selected(self, template: str, path: str, kinds: str, labels: Mapping[str, str]) -> Any:
+        """The reference to a resource of this stack of one of these kinds and with these labels; ABSENT without one."""
+        try:
+            return {"name": self.select(template, path, kinds, labels)}
+        except ReferenceError_:
+            return ABSENT
 
     def observed(self, made: Managed | Composite | None, path: str) -> Any:
         """A field of a child once it is there; ABSENT where it has none."""

@@ -9,6 +9,7 @@ import pulumi
 
 from claimsmith.cluster import Cluster
 from claimsmith.compose.identity import OWNER
+from claimsmith.edge.elsewhere import Elsewhere, given_by
 from claimsmith.edge.managed import Managed
 from claimsmith.edge.members import Member
 from claimsmith.edge.preflight import given_owner
@@ -41,6 +42,7 @@ class Deployment:
         credentials: Mapping[str, Credentials] | None = None,
         members: Mapping[str, Sequence[Member]] | None = None,
         picks: Mapping[tuple[str, str], str] | None = None,
+        moved: Mapping[str, str] | None = None,
         environments: Sequence[Mapping[str, Any]] = (),
     ) -> None:
         self.project = project
@@ -60,13 +62,16 @@ class Deployment:
         """What the plan picked: child and path of the reference, and the address."""
         self.environments = environments
         """What compositions may read beside their composites."""
+        self.moved = moved or {}
+        """The stacks that claims were moved from, by the claims' uids."""
+        self._stacks: dict[str, pulumi.StackReference] = {}
         self.connections: dict[tuple[str, str], pulumi.Output[dict[str, str]] | None] = {}
         """The data of the Secrets that claims of this run have, by namespace and name."""
         self.workloads: list[Any] = []
         self.target_providers: dict[str, pulumi.ProviderResource] = {}
         self.propagated: dict[str, Managed] = {}
         self._planned: dict[GroupKind, list[Target]] = {}
-        self._registered: dict[str, Managed] = {}
+        self._registered: dict[str, Managed | Elsewhere] = {}
         self._defining: dict[GroupKind, Managed] = {}
         self._claims: dict[str, Any] = {}
         self._addresses: set[str] = set()
@@ -94,7 +99,10 @@ class Deployment:
         return self._impersonating[account]
 
     def give(self, resource: GivenResource) -> None:
-        """Register a resource that the stack's files give as it is."""
+        """Register a resource that the stack's files give as it is, or refer to the stack that does."""
+        if given_by(resource):
+            self.add(target_of_given(resource), self._elsewhere(resource))
+            return
         document = resource.document
         metadata = document["metadata"]
         annotations = {
@@ -121,11 +129,18 @@ class Deployment:
             self._defining[GroupKind(document["spec"]["group"], names["kind"])] = made
         self.add(target_of_given(resource), made)
 
+    def _elsewhere(self, resource: GivenResource) -> Elsewhere:
+        stack = given_by(resource)
+        if stack not in self._stacks:
+            whole = f"{pulumi.get_organization()}/{self.project}/{stack}"
+            self._stacks[stack] = pulumi.StackReference(stack, stack_name=whole)
+        return Elsewhere(resource.address, stack, self._stacks[stack])
+
     def needs(self, document: Mapping[str, Any]) -> list[Managed]:
         """What must be there before an object: its namespace and its definition, where this stack gives them."""
         namespace = document["metadata"].get("namespace")
         wanted = (self._registered.get(f"Namespace/{namespace}"), self._defining.get(GroupKind.of(dict(document))))
-        return [made for made in wanted if made]
+        return [made for made in wanted if isinstance(made, Managed)]
 
     def claimed(self, reference: Mapping[str, Any]) -> Any:
         """The component of the claim that a reference names, if it is one of this stack's, at cluster scope."""
@@ -137,13 +152,14 @@ class Deployment:
 
     def given(self, reference: Mapping[str, Any]) -> Managed | None:
         """The given resource that a reference names, if it is one of this stack's."""
-        return self._registered.get(f"{GroupKind.of(dict(reference))}/{reference['name']}")
+        found = self._registered.get(f"{GroupKind.of(dict(reference))}/{reference['name']}")
+        return found if isinstance(found, Managed) else None
 
     def composite(self, address: str) -> tuple[Any, dict[str, Any]] | None:
         """The component that serves a composite within another, and the composite as it is planned."""
         return self._composites.get(address)
 
-    def add(self, target: Target, resource: Managed) -> None:
+    def add(self, target: Target, resource: Managed | Elsewhere) -> None:
         """Note what was registered, so that selectors of later children find it."""
         self._registered[target.address] = resource
         if target.address not in self._addresses:
@@ -157,12 +173,27 @@ class Deployment:
         """All resources of a kind in this stack."""
         return self._planned.get(kind, [])
 
+    def name_of(self, address: str) -> pulumi.Output[str]:
+        """The name of what was registered under an address, here or in another stack."""
+        found = self._registered.get(address)
+        return found.name if isinstance(found, Elsewhere) else self.resource(address).name
+
     def resource(self, address: str) -> Managed:
         """What was registered under an address."""
-        if address not in self._registered:
+        found = self._registered.get(address)
+        if not isinstance(found, Managed):
             what = f"{address} is referred to before it is made"
             raise ReferenceError_(Problem(what, fix="put the template that makes it before the one that refers to it"))
-        return self._registered[address]
+        return found
+
+    def registered(self, address: str) -> Managed | None:
+        """The resource of this stack that was registered under an address, if any was."""
+        found = self._registered.get(address)
+        return found if isinstance(found, Managed) else None
+
+    def owner_stack(self, uid: str) -> str:
+        """The stack whose name a claim's objects carry: this one, or the one that the claim was moved from."""
+        return self.moved.get(uid, self.stack)
 
     def live(self, document: Mapping[str, Any]) -> dict[str, Any] | None:
         """The object that a document describes, as it is in the cluster now."""

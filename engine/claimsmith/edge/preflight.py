@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import json
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 from claimsmith.cluster import Cluster, owner_of
-from claimsmith.compose.identity import ADOPT
+from claimsmith.compose.identity import ADOPT, GIVEN_BY
 from claimsmith.errors import ConnectionError_, DeployError, Problem
 from claimsmith.plan import GivenResource, Plan, PlannedClaim
-from claimsmith.project import Project, write_atomically
+from claimsmith.project import PRIVATE, Project, write_atomically
 
 CLUSTERS = "clusters.json"
 """Which cluster each stack was deployed to from here, by its identity."""
@@ -24,7 +25,7 @@ def refuse_another_cluster(project: Project, stack: str, identity: str, *, keep:
     What was there would seem to be here, or would be made here and deleted there. `keep` records the cluster.
     """
     path = project.private / CLUSTERS
-    known: dict[str, str] = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    known = _known_clusters(path)
     before = known.get(stack, identity)
     if before != identity:
         what = f"the stack {stack!r} was deployed to the cluster {before}, but this is {identity}: wiped, or another"
@@ -34,6 +35,15 @@ def refuse_another_cluster(project: Project, stack: str, identity: str, *, keep:
         raise DeployError(Problem(what, fix=fix))
     if keep and stack not in known:
         write_atomically(path, json.dumps({**known, stack: identity}, indent=2) + "\n")
+
+
+def _known_clusters(path: Path) -> dict[str, str]:
+    try:
+        known: dict[str, str] = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+        return dict(known)
+    except (ValueError, TypeError) as error:
+        what = f"{PRIVATE}/{CLUSTERS} is broken: {error}"
+        raise DeployError(Problem(what, fix="remove it; the next up writes it again")) from error
 
 
 def refuse_foreign_secrets(plan: Plan, cluster: Cluster) -> None:
@@ -69,12 +79,18 @@ def _foreign(claim: PlannedClaim, cluster: Cluster) -> Problem | None:
 
 def refuse_foreign_given(plan: Plan, cluster: Cluster) -> None:
     """Refuse to give what somebody else made: with the stack it would go, and a namespace with all that is in it."""
-    asking = [r for r in plan.resources if (r.document["metadata"].get("annotations") or {}).get(ADOPT) != "true"]
+    asking = [r for r in plan.resources if not _taken_over(r)]
     with ThreadPoolExecutor(max_workers=8) as pool:
         found = list(pool.map(lambda r: _foreign_given(r, plan, cluster), asking))
     problems = [p for p in found if p]
     if problems:
         raise DeployError(*problems)
+
+
+def _taken_over(resource: GivenResource) -> bool:
+    """Whether a given resource may be somebody else's: it is to be taken over, or only referred to."""
+    annotations = resource.document["metadata"].get("annotations") or {}
+    return annotations.get(ADOPT) == "true" or GIVEN_BY in annotations
 
 
 def _foreign_given(resource: GivenResource, plan: Plan, cluster: Cluster) -> Problem | None:

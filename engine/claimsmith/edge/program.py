@@ -4,24 +4,26 @@ from __future__ import annotations
 
 import gc
 import importlib.util
-import os
 import sys
 from pathlib import Path
 from typing import Any
 
 import pulumi
 
+from claimsmith import workspace
 from claimsmith.checks import component_problems
 from claimsmith.cluster import Cluster
-from claimsmith.edge import preflight
+from claimsmith.edge import failures, preflight
 from claimsmith.edge.component import Composite
 from claimsmith.edge.deployment import Deployment, kubernetes_provider
+from claimsmith.edge.elsewhere import export_given
 from claimsmith.edge.foreign import credentials_of, refuse_foreign_objects
 from claimsmith.edge.members import Members, find_members
+from claimsmith.edge.presence import refuse_missing
 from claimsmith.edge.released import ReleasedComposite
 from claimsmith.edge.static import refuse_held, static_component
 from claimsmith.edge.workloads import application_data, component_of, deploy_workloads
-from claimsmith.errors import DeployError, EngineError, GenerateError, Problem
+from claimsmith.errors import EngineError, GenerateError, Problem
 from claimsmith.expand import claim_data
 from claimsmith.generate import class_name
 from claimsmith.models.klass import Class
@@ -40,9 +42,10 @@ def run(start: Path | None = None) -> None:
         stack = pulumi.get_stack()
         plan = project.plan(stack, unrecorded_ok=settings.get("bind") == "auto")
         components = _components(project, plan)
-        cluster = Cluster(*_kubeconfig(project, settings))
+        cluster = Cluster(workspace.read_kubeconfig(project, settings.get("kubeconfig")), settings.get("context"))
         identity = cluster.identity()
         preflight.refuse_another_cluster(project, stack, identity, keep=not pulumi.runtime.is_dry_run())
+        refuse_missing(plan, cluster)
         preflight.refuse_foreign_secrets(plan, cluster)
         preflight.refuse_foreign_given(plan, cluster)
         refuse_held(plan, cluster)
@@ -95,6 +98,7 @@ def deploy(
         credentials=credentials_of(plan, cluster),
         members=bound.of,
         picks=plan.picks,
+        moved={c.binding.uid: c.binding.stack for c in plan.walk() if c.binding.stack},
         environments=plan.environments,
     )
     Deployment.begin(deployment)
@@ -108,8 +112,10 @@ def deploy(
     workloads = {address: w.summary() for address, w in deploy_workloads(deployment, plan).items()}
     for left in plan.released if records else ():
         ReleasedComposite(left, deployment)
+    failures.watch(deployment, plan)
     summary = {address: _summary(plan_of, made[address]) for address, plan_of in _by_address(plan).items()}
     pulumi.export("claims", summary)
+    export_given(plan)
     if workloads:
         pulumi.export("workloads", workloads)
     # Not part of the exports: these are written, then the run fails.
@@ -138,7 +144,7 @@ def load_component(project: Project, klass: Class) -> type[Composite]:
     if problems:
         raise GenerateError(*problems)
     path = project.component_path(klass)
-    name = f"claimsmith_components.{path.parent.name.replace('-', '_')}"
+    name = f"claimsmith_components.{path.parent.relative_to(project.root).as_posix()}"
     if name not in sys.modules:
         spec = importlib.util.spec_from_file_location(name, path)
         assert spec, "a .py file can be imported"
@@ -148,21 +154,6 @@ def load_component(project: Project, klass: Class) -> type[Composite]:
         spec.loader.exec_module(module)
     component: type[Composite] = getattr(sys.modules[name], class_name(klass))
     return component
-
-
-def _kubeconfig(project: Project, settings: pulumi.Config) -> tuple[str, str | None]:
-    """The kubeconfig's text and context: the stack's setting, else what kubectl would use."""
-    given = settings.get("kubeconfig")
-    if given and "\n" in given:
-        return given, settings.get("context")
-    ambient = os.environ.get("KUBECONFIG", "").split(os.pathsep)[0] or str(Path.home() / ".kube" / "config")
-    path = project.root / given if given else Path(ambient)
-    try:
-        return path.read_text(encoding="utf-8"), settings.get("context")
-    except OSError as error:
-        shown = given or "the kubeconfig"
-        fix = "for the local control plane run: claimsmith local up; else set claimsmith:kubeconfig for the stack"
-        raise DeployError(Problem(f"{shown} cannot be read: {error.strerror}", fix=fix)) from error
 
 
 def _rank(resource: GivenResource) -> int:

@@ -12,7 +12,7 @@ from claimsmith import connection
 from claimsmith.connection import Connection, SecretPlace
 from claimsmith.edge.deployment import Deployment
 from claimsmith.edge.managed import Managed
-from claimsmith.errors import ConnectionError_, EngineError, Problem
+from claimsmith.errors import ConnectionError_, EngineError, Problem, at
 
 GRACE_SECONDS = 5.0
 """How long an `up` waits for a Secret that a ready resource has not written yet."""
@@ -40,7 +40,8 @@ def united(
                 data = await _read(deployment, claim, place) if managed and place.reads_secret else value
                 parts.append((place, {} if managed and not place.reads_secret else data))
                 live.append(await _told(deployment, made) if managed and place.own else None)
-            return connection.unite(parts, live, only=wanted.only, later_wins=later_wins)
+            with at(None, prefix=f"{claim}: "):
+                return connection.unite(parts, live, only=wanted.only, later_wins=later_wins)
         except EngineError as error:
             return await _as_it_was(deployment, wanted, error)
 

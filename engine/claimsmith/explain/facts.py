@@ -38,20 +38,27 @@ class Facts:
     claims: dict[ClaimKey, Known] = field(default_factory=dict)
     unbound: dict[ClaimKey, Unbound] = field(default_factory=dict)
     targets: dict[GroupKind, list[Target]] = field(default_factory=dict)
+    keeps_records: bool = False
+    """Whether the stack writes claims and composites as objects."""
 
     def find(self, text: str) -> list[Known]:
         """The claims that `Kind.group/namespace/name`, or a part of it that only one claim ends in, names."""
-        exact = [k for key, k in self.claims.items() if str(key) == text]
-        found = exact or [k for key, k in self.claims.items() if text in _short_forms(key)]
-        if len(found) == 1:
-            return found
-        known = [str(key) for key in self.claims]
-        if found:
-            fix = f"say which: {', '.join(str(k.claim.key) for k in found)}"
-            raise LoadError(Problem(f"{text!r} names {len(found)} claims of {self.stack}", fix=fix))
-        close = nearest(text, [*known, *(form for key in self.claims for form in _short_forms(key))])
-        fix = f"did you mean {close}?" if close else f"use one of: {', '.join(known) or 'none yet'}"
-        raise LoadError(Problem(f"there is no claim {text!r} in {self.stack}", fix=fix))
+        return [self.claims[named(text, self.claims, self.stack)]]
+
+
+def named(text: str, keys: Iterable[ClaimKey], stack: str) -> ClaimKey:
+    """The claim that `Kind.group/namespace/name`, or a part of it that only one claim ends in, names."""
+    keys = list(keys)
+    found = [k for k in keys if str(k) == text] or [k for k in keys if text in _short_forms(k)]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        fix = f"say which: {', '.join(str(k) for k in found)}"
+        raise LoadError(Problem(f"{text!r} names {len(found)} claims of {stack}", fix=fix))
+    known = [str(key) for key in keys]
+    close = nearest(text, [*known, *(form for key in keys for form in _short_forms(key))])
+    fix = f"did you mean {close}?" if close else f"use one of: {', '.join(known) or 'none yet'}"
+    raise LoadError(Problem(f"there is no claim {text!r} in {stack}", fix=fix))
 
 
 def gather(
@@ -63,10 +70,11 @@ def gather(
     table: Table,
     scopes: Scopes,
     given: Sequence[GivenResource] = (),
+    keeps_records: bool = False,
 ) -> Facts:
     """All that can be told of a stack's claims."""
     recorded = {r.claim: r for r in records}
-    facts = Facts(catalog, recorded, table, project, stack)
+    facts = Facts(catalog, recorded, table, project, stack, keeps_records=keeps_records)
     facts.claims = {key: Known(claim) for key, claim in catalog.claims.items()}
     try:
         _expand(facts, catalog, scopes)

@@ -1,4 +1,4 @@
-"""Where one field of one child comes from: the base, the patches in their order, the identity, the references."""
+"""Where one field comes from: the base, the patches in their order, the identity, the references, or claimsmith."""
 
 from __future__ import annotations
 
@@ -6,38 +6,28 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from claimsmith import fieldpath, reference
+from claimsmith import fieldpath, reference, urns
 from claimsmith.absent import ABSENT
 from claimsmith.compose import patches
 from claimsmith.compose.identity import EXTERNAL_NAME, EXTERNAL_NAME_PREFIX, EXTERNAL_NAME_SUFFIX
 from claimsmith.documents import Document
+from claimsmith.drift import MASKED
 from claimsmith.errors import ComposeError, EngineError, Problem, Source, nearest
-from claimsmith.expand import Child, Draft, claim_data, templated
+from claimsmith.expand import Child, templated
 from claimsmith.explain import parts
 from claimsmith.explain.facts import Facts, Known
-from claimsmith.explain.parts import PatchStory, Place, said
-from claimsmith.explain.story import plain
+from claimsmith.explain.links import reference_story
+from claimsmith.explain.parts import Step
+from claimsmith.explain.places import Place, document_of, said
+from claimsmith.explain.plain import plain
+from claimsmith.explain.written import Written, told_to_the_engine, written_for
 from claimsmith.models.klass import Side, Template
-from claimsmith.models.objects import ClaimKey
-from claimsmith.plan import PlannedClaim
+from claimsmith.models.objects import ClaimKey, GroupKind
 from claimsmith.values import copied, walk
 
 V = TypeVar("V")
 
 _PARENTS = ("claimRef", "classRef", "compositeRef", "aggregateRef")
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """One thing that had to do with the field."""
-
-    by: str
-    """`base`, `template`, `table`, `patch`, `identity` or `reference`."""
-    what: str
-    value: Any
-    """What the field was after it; ABSENT where it was nothing."""
-    where: Source | None = None
-    patch: PatchStory | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +38,7 @@ class Trace:
     child: str
     kind: str
     name: str
+    urn: str
     path: str
     value: Any
     steps: tuple[Step, ...]
@@ -65,46 +56,84 @@ class _Made:
     here: Place
     template: Template
     dressed: dict[str, Any]
-    final: dict[str, Any]
+    document: dict[str, Any]
+    """As it is in the end."""
     child: Child | None
     """None for a composite."""
+    urn: str
+
+    @property
+    def word(self) -> str:
+        """What it is called within the claim."""
+        return self.template.name
 
 
 def trace(facts: Facts, known: Known, *, child: str | None, path: str) -> Trace:
     """How a field of a claim's child came about; `child` is its template, with the composites' that it is in."""
     made = _find(facts, known, child)
-    steps = fieldpath.parse(path)
-    told = tuple(_steps(made, steps))
-    value = said(made.final, steps)
-    if not told and value is ABSENT:
+    found = _traced(made, fieldpath.parse(path))
+    if found is None:
         raise _unknown(made, path)
-    metadata = made.final["metadata"]
+    return found
+
+
+def traces(facts: Facts, known: Known, *, path: str) -> list[Trace]:
+    """How a field came about in each of a claim's children that has it."""
+    everything = _everything(facts, known)
+    steps = fieldpath.parse(path)
+    found = [t for made in everything.values() if isinstance(made, _Made) and (t := _traced(made, steps))]
+    if found:
+        return found
+    named_child(known.claim.key, everything, next(iter(everything), None))
+    fields = [fieldpath.to_text(p) for made in everything.values() for p, _ in walk(made.document)]
+    close = nearest(path, dict.fromkeys(fields))
+    fix = f"did you mean {close}?" if close else f"its children are: {', '.join(everything)}; explain one with --child"
+    raise ComposeError(Problem(f"nothing that is made for {known.claim.key} has a field {path!r}", path=path, fix=fix))
+
+
+def _traced(made: _Made | Written, path: fieldpath.Path) -> Trace | None:
+    """A field's way; None where there is no such field, and nothing would have written one."""
+    told = tuple(made.steps(path) if isinstance(made, Written) else _steps(made, path))
+    value = said(made.document, path)
+    if isinstance(made, _Made) and value is ABSENT and told and told[-1].by == "engine":
+        value = told[-1].value
+    if isinstance(made, Written) and told and told[0].by == "secret":
+        value = MASKED
+    if not told and value is ABSENT:
+        return None
     key = made.here.draft.binding.claim.key
-    text = fieldpath.to_text(steps)
-    return Trace(key, made.template.name, str(made.template.group_kind), str(metadata["name"]), text, value, told)
+    kind = str(GroupKind.of(made.document))
+    name, text = str(made.document["metadata"]["name"]), fieldpath.to_text(path)
+    return Trace(key, made.word, kind, name, made.urn, text, value, told)
 
 
 def _steps(made: _Made, path: fieldpath.Path) -> Iterator[Step]:
-    claim, template = claim_data(made.here.draft.binding), made.template
-    opaque = template.opaque
+    template = made.template
+    beside = made.here.draft.sides()
+    claim, opaque = beside[Side.claim], template.opaque
     document: dict[str, Any] = templated(opaque, template.base, claim) if opaque else copied(dict(template.base))
-    value = said(document, path)
+    value = copied(said(document, path))
     if value is not ABSENT:
         yield _template(made, opaque.engine, value) if opaque else _base(made, path, value)
-    sides = {**made.here.draft.sides(), Side.resource: document}
-    for patch in (p for p in made.template.patches if p.target is Side.resource):
+    sides = {**beside, Side.resource: document}
+    for patch in (p for p in template.patches if p.target is Side.resource):
         outcome = patches.apply(patch, sides)
-        if _touches(fieldpath.parse(patch.to), path):
+        if fieldpath.overlap(fieldpath.parse(patch.to), path):
             story = parts.patch_story(made.here, made.template, outcome)
             word = "applied" if outcome.applied else "skipped"
-            yield Step("patch", word, said(document, path), story.where, story)
+            yield Step("patch", word, copied(said(document, path)), story.where, story)
     dressed = said(made.dressed, path)
     if dressed != said(document, path):
+        defined = _default(made, path)
         what, where = _identity_words(made, path)
-        yield Step("identity", what, dressed, where)
-    final = said(made.final, path)
+        yield defined or Step("identity", what, dressed, where)
+    final = said(made.document, path)
     if final != dressed and made.child:
         yield _reference(made, made.child, path, final)
+    if made.child and path[:2] == ("metadata", "annotations") and len(path) == 3:
+        for key, (text, what) in told_to_the_engine(made.child, made.here).items():
+            if path[2] == key:
+                yield Step("engine", what, text)
 
 
 def _template(made: _Made, engine: str, value: Any) -> Step:
@@ -127,6 +156,17 @@ def _base(made: _Made, path: fieldpath.Path, value: Any) -> Step:
     return Step(
         "table", f"what a {claim.kind} calls for, where the class leaves it open", value, document.source_of(known)
     )
+
+
+def _default(made: _Made, path: fieldpath.Path) -> Step | None:
+    """What the definition of a composite's kind fills in."""
+    defined = made.here.facts.catalog.defined(made.template.group_kind) if made.child is None else None
+    if defined is None or path[:1] != ("spec",) or len(path) < 2 or path[1] == defined[0].injected:
+        return None
+    document = defined[0].document
+    inner = [step for segment in path[1:] for step in ("properties", segment)]
+    where = document.source_of(("spec", "crdSpecTemplate", "validation", "openAPIV3Schema", *inner))
+    return Step("definition", "the default of its definition", said(made.dressed, path), where)
 
 
 def _identity_words(made: _Made, path: fieldpath.Path) -> tuple[str, Source | None]:
@@ -161,8 +201,8 @@ def _external_words(made: _Made) -> str:
 def _reference(made: _Made, child: Child, path: fieldpath.Path, value: Any) -> Step:
     """A field that a selector, or a reference in its place, made or took away."""
     for selection in reference.selections(child.document, made.here.facts.table):
-        if _touches(selection.ref_path, path) or _touches(selection.path, path):
-            story = parts.reference_story(made.here, child, selection)
+        if fieldpath.overlap(selection.ref_path, path) or fieldpath.overlap(selection.path, path):
+            story = reference_story(made.here, child, selection)
             gone = "; the selector itself is not sent" if value is ABSENT else ""
             what = f"{story.selector} wants {story.wanted}: {story.picked} ({story.why}){gone}"
             return Step("reference", what, value, story.where)
@@ -172,21 +212,25 @@ def _reference(made: _Made, child: Child, path: fieldpath.Path, value: Any) -> S
 
 
 def _document(made: _Made) -> Document:
-    return parts.document_of(made.here, made.template)
+    return document_of(made.here, made.template)
 
 
-def _touches(one: fieldpath.Path, other: fieldpath.Path) -> bool:
-    """Whether one of two paths is within the other."""
-    pairs = zip(one, other, strict=False)
-    return all(a == b or fieldpath.WILDCARD in (a, b) for a, b in pairs)
-
-
-def _find(facts: Facts, known: Known, child: str | None) -> _Made:
+def _everything(facts: Facts, known: Known) -> dict[str, _Made | Written]:
+    """All that is made and written for a claim, by its name within the claim."""
     if known.draft is None:
         unbound = facts.unbound.get(known.claim.key)
         problems = known.problems or ((unbound.problem,) if unbound else ())
         raise ComposeError(*problems)
-    return named_child(known.claim.key, dict(_all(facts, known.draft, known.planned, "")), child)
+    types = (urns.component_type(known.claim.key.group_kind),)
+    return dict(_all(Place(facts, known.draft, known.planned, types, known.claim.key.place), ""))
+
+
+def _find(facts: Facts, known: Known, child: str | None) -> _Made | Written:
+    everything = _everything(facts, known)
+    if child is None:
+        made = {name: m for name, m in everything.items() if isinstance(m, _Made)}
+        return named_child(known.claim.key, made, None)
+    return named_child(known.claim.key, everything, child)
 
 
 def named_child(claim: ClaimKey, made: Mapping[str, V], child: str | None) -> V:
@@ -204,25 +248,31 @@ def named_child(claim: ClaimKey, made: Mapping[str, V], child: str | None) -> V:
     raise ComposeError(Problem(f"{claim} has no child {child!r}", fix=fix))
 
 
-def _all(facts: Facts, draft: Draft, planned: PlannedClaim | None, prefix: str) -> Iterator[tuple[str, _Made]]:
-    """Everything that a claim is made of, by its templates' names."""
-    here = Place(facts, draft, planned, (), "")
+def _all(here: Place, prefix: str) -> Iterator[tuple[str, _Made | Written]]:
+    """Everything that a claim is made of, by its templates' names, then what is written beside."""
+    draft, planned = here.draft, here.planned
     final: Mapping[str, dict[str, Any]] = {c.address: c.document for c in planned.children} if planned else {}
     for child in draft.children:
-        made = _Made(here, child.template, child.document, final.get(child.address, child.document), child)
-        yield f"{prefix}{child.template.name}", made
+        document, name = final.get(child.address, child.document), child.template.name
+        urn = here.urn(child.document, name)
+        yield f"{prefix}{name}", _Made(here, child.template, child.document, document, child, urn)
     templates = {t.name: t for t in draft.binding.klass.templates}
     for inner in draft.nested:
         document = inner.binding.claim.data
-        yield f"{prefix}{inner.template}", _Made(here, templates[inner.template], document, document, None)
         below = next((p for p in planned.nested if p.template == inner.template), None) if planned else None
-        yield from _all(facts, inner, below, f"{prefix}{inner.template}/")
+        types = (*here.types, urns.component_type(inner.binding.claim.key.group_kind))
+        within = Place(here.facts, inner, below, types, f"{here.name}/{inner.template}")
+        yield (
+            f"{prefix}{inner.template}",
+            _Made(here, templates[inner.template], document, document, None, within.urn()),
+        )
+        yield from _all(within, f"{prefix}{inner.template}/")
+    for written in written_for(here):
+        yield f"{prefix}{written.word}", written
 
 
-def _unknown(made: _Made, path: str) -> EngineError:
-    known: Sequence[str] = [fieldpath.to_text(p) for p, _ in walk(made.final)]
+def _unknown(made: _Made | Written, path: str) -> EngineError:
+    known: Sequence[str] = [fieldpath.to_text(p) for p, _ in walk(made.document)]
     close = nearest(path, known)
     fix = f"did you mean {close}?" if close else f"its fields are: {', '.join(known)}"
-    return ComposeError(
-        Problem(f"{made.template.name!r} has no field {path!r}, and no patch writes one", path=path, fix=fix)
-    )
+    return ComposeError(Problem(f"{made.word!r} has no field {path!r}, and no patch writes one", path=path, fix=fix))

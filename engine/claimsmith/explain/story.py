@@ -7,23 +7,22 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pydantic.alias_generators import to_camel
-
 from claimsmith import urns
-from claimsmith.absent import ABSENT
 from claimsmith.binding import Binding, Choice, choose
 from claimsmith.errors import Problem, Source
 from claimsmith.expand import Draft
 from claimsmith.explain import parts
 from claimsmith.explain.facts import Facts, Known
 from claimsmith.explain.parts import ChildStory, PatchStory, SecretStory
+from claimsmith.explain.places import Place, document_of
+from claimsmith.explain.plain import plain
 from claimsmith.explain.words import mismatch
+from claimsmith.explain.written import Written, written_for
 from claimsmith.models.claim import Claim
 from claimsmith.models.klass import Parent, Template
-from claimsmith.models.objects import ClaimKey, ClassKey, GroupKind
+from claimsmith.models.objects import ClaimKey, ClassKey
 from claimsmith.offers import Offer, dialect_of, offers
 from claimsmith.plan import PlannedClaim
-from claimsmith.values import Mix, Ref
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +83,16 @@ class Existing:
 
 
 @dataclass(frozen=True, slots=True)
+class Recorded:
+    """An object that records the claim or its composite, where the stack keeps such records."""
+
+    word: str
+    kind: str
+    name: str
+    urn: str
+
+
+@dataclass(frozen=True, slots=True)
 class Story:
     """All that is known of a claim, or of a composite within one."""
 
@@ -98,6 +107,7 @@ class Story:
     children: tuple[ChildStory, ...] = ()
     nested: tuple[Story, ...] = ()
     secrets: tuple[SecretStory, ...] = ()
+    records: tuple[Recorded, ...] = ()
     contract: tuple[str, ...] = ()
     template: str = ""
     """What made it, for a composite within another."""
@@ -147,7 +157,7 @@ def _bound(
 ) -> Story:
     """A bound claim; `types` are those of what it is nested in, `name` is its component's."""
     binding, klass = draft.binding, draft.binding.klass
-    here = parts.Place(facts, draft, planned, (*types, urns.component_type(binding.claim.key.group_kind)), name)
+    here = Place(facts, draft, planned, (*types, urns.component_type(binding.claim.key.group_kind)), name)
     made = {c.address: c for c in planned.children} if planned else {}
     ordered = [c for a in made for c in draft.children if c.address == a] if planned else draft.children
     return Story(
@@ -161,12 +171,18 @@ def _bound(
         children=tuple(parts.child_story(here, c, made.get(c.address)) for c in ordered),
         nested=tuple(_nested(here, t) for t in klass.templates if t.composite),
         secrets=parts.secret_stories(here),
+        records=tuple(_recorded(w) for w in written_for(here) if w.by == "record"),
         contract=klass.contract,
         template=draft.template,
     )
 
 
-def _nested(outer: parts.Place, template: Template) -> Story:
+def _recorded(written: Written) -> Recorded:
+    document = written.document
+    return Recorded(written.word, str(document["kind"]), str(document["metadata"]["name"]), written.urn)
+
+
+def _nested(outer: Place, template: Template) -> Story:
     """A composite that a template makes, with the patches that made it; or why nothing serves it."""
     facts = outer.facts
     made_by = parts.patch_stories(outer, template, outer.outcomes_of(template))
@@ -174,7 +190,7 @@ def _nested(outer: parts.Place, template: Template) -> Story:
     if inner is None:
         key = _key_of(outer, template)
         unbound = facts.unbound.get(key)
-        where = parts.document_of(outer, template).source_of(template.at)
+        where = document_of(outer, template).source_of(template.at)
         story = Story(key, where, unbound=unbound.problem if unbound else None)
         if unbound:
             story = _unserved(facts, unbound.claim, unbound.problem)
@@ -187,13 +203,13 @@ def _nested(outer: parts.Place, template: Template) -> Story:
     return dataclasses.replace(story, template=template.name, made_by=made_by)
 
 
-def _key_of(outer: parts.Place, template: Template) -> ClaimKey:
+def _key_of(outer: Place, template: Template) -> ClaimKey:
     identity = outer.draft.identity
     namespace = identity.namespace if identity.namespaced else ""
     return ClaimKey(template.group_kind, namespace, identity.name_of(template.name))
 
 
-def _who(draft: Draft, here: parts.Place) -> Who:
+def _who(draft: Draft, here: Place) -> Who:
     identity, klass = draft.identity, draft.binding.klass
     between = identity.parent in (Parent.composite, Parent.aggregate)
     account = "/".join(klass.service_account) if klass.service_account else None
@@ -273,24 +289,3 @@ def _fit(claim: Claim, offer: Offer) -> tuple[bool, str]:
     if offer.default:
         return True, {"default": "the default", "published": "publishes the kind"}.get(offer.default, offer.default)
     return False, f"no default, and the claim has no {word}Ref or {word}Selector"
-
-
-def plain(value: Any) -> Any:
-    """Any part of a story as JSON knows it."""
-    match value:
-        case Problem():
-            return value.to_dict()
-        case ClaimKey() | ClassKey() | GroupKind() | Ref() | Mix():
-            return str(value)
-        case _ if value is ABSENT:
-            return None
-        case _ if dataclasses.is_dataclass(value) and not isinstance(value, type):
-            names = {"klass": "class"}
-            fields = [f.name for f in dataclasses.fields(value)]
-            return {names.get(n) or to_camel(n): plain(getattr(value, n)) for n in fields}
-        case Mapping():
-            return {str(k): plain(v) for k, v in value.items()}
-        case tuple() | list():
-            return [plain(v) for v in value]
-        case _:
-            return value

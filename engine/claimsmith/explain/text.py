@@ -7,8 +7,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from claimsmith import fieldpath
 from claimsmith.absent import ABSENT
 from claimsmith.errors import Problem, Source
-from claimsmith.explain.parts import ChildStory, PatchStory, ReferenceStory, SecretSource, SecretStory
-from claimsmith.explain.provenance import Step, Trace
+from claimsmith.explain.links import ReferenceStory
+from claimsmith.explain.parts import ChildStory, PatchStory, SecretSource, SecretStory, Step
+from claimsmith.explain.provenance import Trace
 from claimsmith.explain.story import Candidate, Chosen, Story, Who
 from claimsmith.explain.words import counted, shown
 from claimsmith.models.objects import ClassKey
@@ -29,7 +30,7 @@ def part_text(part: ChildStory | Story) -> str:
 def trace_text(trace: Trace) -> str:
     """How a field came about, as lines."""
     head = f"{trace.path} of {trace.child} ({trace.kind} {trace.name}), made for {trace.claim}"
-    lines = [head, f"{STEP}is {shown(trace.value)}"]
+    lines = [head, f"{STEP}is {shown(trace.value)}", f"{STEP}urn: {trace.urn}"]
     for number, step in enumerate(trace.steps, 1):
         lines += [f"{STEP}{number}. {line}" if first else f"{STEP}   {line}" for first, line in _numbered(_step(step))]
     return "\n".join(lines) + "\n"
@@ -63,6 +64,9 @@ def _body(story: Story) -> Iterator[str]:
             yield from _indented(_child(child))
     for secret in story.secrets:
         yield from _secret(secret, existing=story.existing is not None)
+    for record in story.records:
+        yield f"record: {record.kind} {record.name}"
+        yield f"{STEP}urn: {record.urn}"
     if story.contract:
         yield f"connection contract: {', '.join(story.contract)}"
     if story.nested:
@@ -175,6 +179,8 @@ def _step(step: Step) -> Iterator[str]:
     for read in step.patch.reads:
         if read.value is not ABSENT:
             yield f"{STEP}{read.path} {shown(read.value)}{_at(read.where)}"
+    for stage in step.patch.stages:
+        yield f"{STEP}{shown(stage.before)} → {shown(stage.value)} by {stage.what}"
 
 
 def _classes(number: int) -> str:

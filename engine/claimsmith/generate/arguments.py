@@ -46,7 +46,7 @@ def fields_of(klass: Class) -> list[Argument]:
 
 def _is_name(field: str) -> bool:
     """Whether a field can stand in a TypedDict's body; one that cannot is still read, only without a type."""
-    return field.isidentifier() and not keyword.iskeyword(field) and not field.startswith("__")
+    return field.isascii() and field.isidentifier() and not keyword.iskeyword(field) and not field.startswith("__")
 
 
 def _type_of(patch: Patch, base: object) -> str:

@@ -7,13 +7,13 @@ import re
 import textwrap
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 from claimsmith import fieldpath, flow, reference
-from claimsmith.compose.identity import PROTECT
+from claimsmith.compose.identity import COMPOSITE_LABEL, PROTECT
 from claimsmith.errors import GenerateError, Problem, ReferenceError_, at
 from claimsmith.generate import arguments, tree
 from claimsmith.generate.expression import (
@@ -70,7 +70,7 @@ class _Child:
     @property
     def spread(self) -> bool:
         """Whether its fields are written down first: statements change them, or a name is none of Python's."""
-        return bool(self.statements) or any(not f.isidentifier() or keyword.iskeyword(f) for f in self.fields)
+        return bool(self.statements) or not all(_is_plain_name(f) for f in self.fields)
 
     @property
     def method(self) -> str:
@@ -314,7 +314,32 @@ def _with_references(
         Target(n, GroupKind.of(t.document), _labels(t.document), "", template=n, class_name=classes[n])
         for n, t in trees.items()
     ]
+    if klass.parent is Parent.xr:
+        static = {t.name: flow.static_labels(t) for t in klass.templates}
+        targets = [replace(t, labels=static[t.address]) for t in targets]
     own = next(t for t in targets if t.address == template.name)
+
+    todays = klass.parent is Parent.xr
+
+    def fits(selection: Selection) -> bool:
+        if not todays or not selection.same_parent:
+            return True
+        return not flow.is_patched(template, selection.path) and bool(
+            reference.fitting(selection, own=own, candidates=targets)
+        )
+
+    def selected(selection: Selection) -> Expression:
+        labels = literal(selection.labels)
+        kinds = " or ".join(map(str, selection.targets))
+        path = fieldpath.to_text(selection.ref_path)
+        return Expression(f"self.selected({template.name!r}, {path!r}, {kinds!r}, {labels.code})", labels.uses)
+
+    def also(selection: Selection, value: Any) -> Any:
+        """What a controller is told, where nothing in the stack is selected."""
+        if not todays or selection.same_parent:
+            return None
+        chosen, left = selected(selection), literal(value)
+        return Expression(f"unless({chosen.code}, {left.code})", chosen.uses | left.uses | {"unless"})
 
     def name_of(selection: Selection) -> Expression:
         if not selection.same_parent:
@@ -328,14 +353,19 @@ def _with_references(
         return Expression(f"{variables[picked.address]}.name", may_be_absent=False)
 
     def ref_of(selection: Selection) -> Any:
-        made = literal({"name": name_of(selection)})
+        todays_own = todays and not selection.same_parent
+        made = selected(selection) if todays_own else literal({"name": name_of(selection)})
         if isinstance(selection.unless, Expression):
             uses = made.uses | selection.unless.uses | {"unless"}
             made = Expression(f"unless({selection.unless.code}, {made.code})", uses)
         return either(selection.ref, made) if isinstance(selection.ref, Expression) else made
 
     try:
-        return reference.replace_selectors(document, table, ref_of, maybe=_may_be_absent)
+        siblings = {COMPOSITE_LABEL: Expression("self.composite_label", may_be_absent=False)}
+        mine = siblings if klass.parent is Parent.xr else None
+        return reference.replace_selectors(
+            document, table, ref_of, maybe=_may_be_absent, siblings=mine, fits=fits, also=also
+        )
     except ReferenceError_ as error:
         problems = (
             Problem(
@@ -354,8 +384,9 @@ def _may_be_absent(value: Any) -> bool:
 
 
 def _labels(document: dict[str, Any]) -> dict[str, str]:
-    labels = (document.get("metadata") or {}).get("labels") or {}
-    return {k: v for k, v in labels.items() if isinstance(v, str)}
+    metadata = document.get("metadata")
+    labels = metadata.get("labels") if isinstance(metadata, dict) else None
+    return {k: v for k, v in labels.items() if isinstance(v, str)} if isinstance(labels, dict) else {}
 
 
 def _publishes(klass: Class, template: Template, document: dict[str, Any]) -> bool:
@@ -422,6 +453,14 @@ def _variable(wanted: str, taken: set[str], *endings: str) -> str:
         name, number = f"{wanted}_{number}", number + 1
     taken.update(f"{name}{ending}" for ending in endings or ("",))
     return name
+
+
+def _is_plain_name(text: str) -> bool:
+    """Whether the text is a name of Python's, and stays itself.
+
+    Other letters may be read as their likes, and in a class two underscores in front make another name of it.
+    """
+    return text.isascii() and text.isidentifier() and not keyword.iskeyword(text) and not text.startswith("__")
 
 
 def _one_line(text: str) -> str:

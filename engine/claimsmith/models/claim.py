@@ -77,6 +77,8 @@ class Claim:
     """What becomes of an instance and all that it composes when it goes; None where each resource says so itself."""
     resource_path: str = "spec.resourceRef"
     """Where it names a resource that is there already."""
+    given_uid: str | None = None
+    """The uid that it has already, where its file says so: names that are derived from it stay the same."""
     any_class: bool = False
     """Whether any class of its kind may serve it where it asks for none."""
     revision: str | None = None

@@ -20,7 +20,7 @@ from claimsmith.models.metadata import Metadata
 from claimsmith.models.objects import ClaimKey, GroupKind
 from claimsmith.models.parse import parse
 from claimsmith.models.selector import Selector
-from claimsmith.models.xrd import GROUP, Xrd
+from claimsmith.models.xrd import GROUP, SECRET_NAMESPACE, Xrd
 from claimsmith.values import is_later, object_at
 
 Schema = dict[str, Any]
@@ -67,10 +67,11 @@ def read(document: Document, xrd: Xrd, *, claim: bool) -> Claim:
         class_ref=_composition(reference["name"]) if reference and own else None,
         class_selector=Selector.model_validate(wanted) if wanted is not None and own else None,
         secret_name=secret.get("name"),
-        secret_namespace=secret.get("namespace") or namespace,
+        secret_namespace=secret.get("namespace") or namespace or SECRET_NAMESPACE,
         word=f"{word}.composition",
         force=xrd.composition(enforced=True) if own else None,
         default=xrd.composition(enforced=False) if own else None,
+        given_uid=raw.metadata.uid if own else None,
         any_class=own,
         revision=revision["name"] if revision and own and manual else None,
         revision_selector=Selector.model_validate(revisions) if revisions is not None and own else None,
@@ -83,7 +84,7 @@ def full_schema(xrd: Xrd, version: str, *, claim: bool) -> Schema:
     if not own:
         return {"type": "object", PRESERVE: True}
     properties = dict(own.get("properties") or {})
-    spec = dict(properties.get("spec") or {"type": "object"})
+    spec = dict(properties.get("spec") or {"type": "object", PRESERVE: True})
     added = {"crossplane": record("How it is composed.", **_core(xrd))} if xrd.modern and not claim else _core(xrd)
     if claim:
         added |= _of_claims()
@@ -145,9 +146,10 @@ def _of_composites() -> dict[str, Schema]:
         "claimRef": _OPEN,
         "resourceRefs": {"type": "array", "items": _OPEN},
         "publishConnectionDetailsTo": _OPEN,
+        "compositeDeletePolicy": {**TEXT, "enum": ["Background", "Foreground"]},
         "writeConnectionSecretToRef": record(
             "Where the connection details go.",
-            *("namespace", "name"),
+            *("name",),
             namespace=described("The Secret's namespace.", NAME),
             name=described("The Secret's name.", NAME),
         ),

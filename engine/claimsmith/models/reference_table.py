@@ -24,5 +24,10 @@ def read_table(documents: Iterable[Document]) -> Table:
     return table
 
 
+def kinds_of(table: Table) -> set[GroupKind]:
+    """The kinds that a table knows: those that refer, and those that are referred to. All are managed resources."""
+    return {*table, *(kind for fields in table.values() for kinds in fields.values() for kind in kinds)}
+
+
 def _kinds(value: str | list[str]) -> tuple[GroupKind, ...]:
     return tuple(GroupKind.parse(text) for text in ([value] if isinstance(value, str) else value))

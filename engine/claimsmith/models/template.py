@@ -11,6 +11,8 @@ from claimsmith.models.metadata import Metadata
 from claimsmith.models.objects import kebab
 
 KEPT_METADATA = ("labels", "annotations")
+_WORDS = ("class_ref", "managed", "previous_name")
+"""What a component says of a child beside its fields: no field may be called so."""
 
 
 def names_of(document: Document, listed: Sequence[tuple[str, str | None, str]]) -> list[str]:
@@ -32,18 +34,35 @@ def cleaned(
     base: dict[str, Any], document: Document, at: str, warnings: list[Problem], *, kept: Sequence[str] = KEPT_METADATA
 ) -> dict[str, Any]:
     """The base with what counts of its metadata, and one spelling of the connection secret's place."""
-    metadata = base.get("metadata") or {}
+    metadata = _object(base, document, at, "metadata")
+    for name in kept:
+        _object(metadata, document, f"{at}.metadata", name)
     for key in metadata:
         if key not in kept:
             path = f"{at}.metadata.{key}"
             what = f"the base's metadata.{key} is ignored: names are generated"
             warnings.append(Problem(what, document.source_of(path), path, "remove it"))
+    for word in _WORDS:
+        if word in base:
+            path = f"{at}.{word}".removeprefix(".")
+            what = f"a field beside spec cannot be called {word}: components use this word"
+            raise ModelError(Problem(what, document.source_of(path), path, "let another field hold it"))
     counting = {k: metadata[k] for k in kept if metadata.get(k)}
     rest = {k: v for k, v in base.items() if k not in ("apiVersion", "kind", "metadata", "status")}
     if isinstance(rest.get("spec"), dict):
         rest["spec"] = one_spelling(rest["spec"])
     head = {"apiVersion": base["apiVersion"], "kind": base["kind"]}
     return {**head, **({"metadata": counting} if counting else {}), **rest}
+
+
+def _object(data: dict[str, Any], document: Document, at: str, key: str) -> dict[str, Any]:
+    """The object under a key, empty where there is none; anything else is refused."""
+    found = data.get(key) or {}
+    if not isinstance(found, dict):
+        path = f"{at}.{key}"
+        what = f"the base's {path.partition('.base.')[2]} must be an object"
+        raise ModelError(Problem(what, document.source_of(path), path, "write fields below it, each with its value"))
+    return found
 
 
 def refuse_namespace(metadata: Metadata, document: Document) -> None:

@@ -26,7 +26,8 @@ def _check_pattern(pattern: str) -> str:
     try:
         regexp.compiled(pattern)
     except regexp.BadPattern as error:
-        raise refusal(f"{pattern!r} is not a regular expression: {error}", "write it in RE2's syntax") from error
+        shown = f"{pattern[:80]}…" if len(pattern) > regexp.MAX_PATTERN else pattern
+        raise refusal(f"{shown!r} is not a regular expression: {error}", "write it in RE2's syntax") from error
     return pattern
 
 

@@ -23,6 +23,8 @@ from claimsmith.models.patch_input import Lenient, Need
 GROUP = "apiextensions.crossplane.io"
 KIND = GroupKind(GROUP, "CompositeResourceDefinition")
 COMPOSITION = GroupKind(GROUP, "Composition")
+SECRET_NAMESPACE = "crossplane-system"
+"""Where the Secrets of composites go that nobody gave a place."""
 
 
 class _Names(Lenient):

@@ -13,6 +13,7 @@ from typing import Any, Final, Protocol
 from claimsmith import errors
 from claimsmith.documents import Document, read_documents
 from claimsmith.errors import Source
+from claimsmith.templating import insertions
 from claimsmith.templating.problems import Finding, TemplateError, raised_at, refusal
 
 __all__ = [
@@ -32,13 +33,14 @@ ENGINES: Final = ("go-sprig", "jinja2")
 
 def render(engine: str, text: str, data: Mapping[str, Any], *, file: str = "template") -> str:
     """The text that a template makes of the data, which stays as it is."""
-    return _engine(engine).render(text, data, file=file)
+    made, _ = insertions.unmarked(_engine(engine).render(text, data, file=file))
+    return made
 
 
 def render_document(engine: str, text: str, data: Mapping[str, Any], *, file: str = "template") -> dict[str, Any]:
     """The one resource that a template makes."""
     output = f"{file} (output)"
-    found = _documents(render(engine, text, data, file=file), output)
+    found = _documents(_engine(engine).render(text, data, file=file), output)
     if len(found) != 1:
         where = Source(output, found[1].line) if found else Source(output)
         what = f"a template must make one resource, not {len(found) or 'none'}"
@@ -50,7 +52,7 @@ def render_documents(
     engine: str, text: str, data: Mapping[str, Any], *, file: str = "template"
 ) -> list[dict[str, Any]]:
     """The resources that a template makes, one or several or none."""
-    found = _documents(render(engine, text, data, file=file), f"{file} (output)")
+    found = _documents(_engine(engine).render(text, data, file=file), f"{file} (output)")
     return [document.data for document in found]
 
 
@@ -101,8 +103,13 @@ def _engine(name: str) -> _Engine:
             raise refusal(f"there is no template engine {name!r}", fix)
 
 
-def _documents(text: str, file: str) -> list[Document]:
-    """The documents of a template's output, each with the fields that every resource has."""
+def _documents(marked: str, file: str) -> list[Document]:
+    """The documents of a template's output, each with the fields that every resource has.
+
+    Nothing that was printed of the data can be more than a value in them.
+    """
+    text, inserted = insertions.unmarked(marked)
+    insertions.refuse_strays(text, inserted, file)
     with raised_at():
         found = read_documents(text, file=file)
     for document in found:

@@ -14,7 +14,7 @@ from typing import Any
 from claimsmith import fieldpath
 from claimsmith.compose import inputs
 from claimsmith.errors import Source
-from claimsmith.templating import functions, limits
+from claimsmith.templating import functions, insertions, limits
 from claimsmith.templating.functions.builtins import text_of, truth
 from claimsmith.templating.goast import (
     Action,
@@ -101,7 +101,7 @@ class _Run:
             with raised_at(self.place, pos):
                 self.budget.spend(limits.size(value))
                 value = text_of(value)
-        self.write(pos, value)
+        self.write(pos, insertions.marked(value))
 
     def branch(self, node: Branch, dot: Any) -> None:
         outer = len(self.scope)

@@ -125,7 +125,8 @@ def number(text: str) -> int | float:
         return gostrconv.parse_float(text)
     value = integer(text)
     if value is None or value not in gostrconv.INT64:
-        raise refusal(f"{text!r} is not a number that fits 64 bits", "write it as a quoted text")
+        shown = text if len(text) <= 80 else f"{text[:80]}…"
+        raise refusal(f"{shown!r} is not a number that fits 64 bits", "write it as a quoted text")
     return value
 
 

@@ -17,7 +17,7 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from jinja2.utils import missing
 
 from claimsmith.compose import inputs
-from claimsmith.templating import jinja_functions, jinja_nodes, limits
+from claimsmith.templating import insertions, jinja_functions, jinja_nodes, limits
 from claimsmith.templating.problems import refusal
 
 BUDGET: Final = "!budget"
@@ -164,6 +164,12 @@ def _weighed(context: Context, value: Any) -> Any:
 
 
 @pass_context
+def _inserted(context: Context, value: Any) -> str:
+    """The value as the template prints it."""
+    return insertions.marked(_printed(context, value))
+
+
+@pass_context
 def _printed(context: Context, value: Any) -> str:
     """The value as it is written out."""
     if value is None or isinstance(value, dict | list | tuple | LoopContext | _Callable):
@@ -196,7 +202,7 @@ def _counted(name: str, function: Callable[..., Any], *, is_filter: bool) -> Cal
 
 
 def _environment() -> _Environment:
-    environment = _Environment(undefined=_Missing, finalize=_printed, autoescape=False, optimized=False, cache_size=0)
+    environment = _Environment(undefined=_Missing, finalize=_inserted, autoescape=False, optimized=False, cache_size=0)
     environment.filters = {n: _counted(n, f, is_filter=True) for n, f in jinja_functions.FILTERS.items()}
     environment.filters |= {
         jinja_nodes.LOOP: _loop,

@@ -15,6 +15,7 @@ from claimsmith import documents
 from claimsmith.compose import gojson, gostrconv, inputs, transforms
 from claimsmith.templating import limits
 from claimsmith.templating.functions.registry import Family, deep, slow
+from claimsmith.templating.insertions import Written
 from claimsmith.templating.problems import refusal
 
 FAMILY = Family("encoding")
@@ -51,13 +52,13 @@ def sha1sum(text: str) -> str:
 @FAMILY.add("toJson any", cost=deep)
 def to_json(value: Any) -> str:
     """The value as JSON."""
-    return gojson.dumps(value)
+    return Written(gojson.dumps(value))
 
 
 @FAMILY.add("toPrettyJson any", cost=slow)
 def to_pretty_json(value: Any) -> str:
     """The value as JSON on lines of its own, indented by two spaces."""
-    return _pretty(value, "\n")
+    return Written(_pretty(value, "\n"))
 
 
 def _pretty(value: Any, line: str) -> str:
@@ -87,7 +88,7 @@ def to_yaml(value: Any) -> str:
     gojson.dumps(value)  # refuses numbers that no document could hold
     dumper = _QuotingDumper if _last(value).endswith("\n") else _Dumper
     text: str = yaml.dump(value, Dumper=dumper, sort_keys=True, width=1 << 30, allow_unicode=True)
-    return text.removesuffix("...\n").removesuffix("\n")
+    return Written(text.removesuffix("...\n").removesuffix("\n"))
 
 
 class _Dumper(yaml.SafeDumper):

@@ -160,13 +160,13 @@ def indent(spaces: int, text: str) -> str:
         raise refusal(f"cannot indent by {spaces}", "give 0 or more spaces")
     limits.fits(len(text) + spaces * (1 + text.count("\n")))
     pad = " " * spaces
-    return pad + text.replace("\n", "\n" + pad)
+    return type(text)(pad + text.replace("\n", "\n" + pad))
 
 
 @FAMILY.add("nindent int str")
 def nindent(spaces: int, text: str) -> str:
     """The same, on a new line."""
-    return "\n" + indent(spaces, text)
+    return type(text)("\n" + indent(spaces, text))
 
 
 @FAMILY.add("replace str str str")

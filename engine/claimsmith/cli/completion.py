@@ -1,0 +1,106 @@
+"""What a shell may complete: stacks, claims, kinds and classes of the project, read from its files as they are.
+
+A shell asks at every press of a key, so only file names and YAML are read, nothing is checked, and what cannot be read
+completes to nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import typer
+
+Found = Iterable[str]
+
+
+def stacks(context: typer.Context, incomplete: str) -> list[str]:
+    """The project's environments."""
+    return _offered(incomplete, lambda: _stacks(_root(context)))
+
+
+def claims(context: typer.Context, incomplete: str) -> list[str]:
+    """The claims of the stack that stands before, as Kind.group/namespace/name; of all stacks where none does."""
+    # While an option's value is typed, what stands before is not yet told apart.
+    named = context.params.get("stack") or next(iter(context.args), None)
+    return _offered(incomplete, lambda: _claims(_root(context), [named] if named else None))
+
+
+def kinds(context: typer.Context, incomplete: str) -> list[str]:
+    """The kinds of claim that classes name."""
+    return _offered(incomplete, lambda: _kinds(_root(context)))
+
+
+def class_names(context: typer.Context, incomplete: str) -> list[str]:
+    """The names of the platform's classes and compositions."""
+    return _offered(incomplete, lambda: (name for _, name in _classes(_root(context))))
+
+
+def _offered(incomplete: str, found: Callable[[], Found]) -> list[str]:
+    try:
+        return sorted({text for text in found() if text.startswith(incomplete)})
+    except Exception:  # a shell must never be disturbed by what it asks for
+        return []
+
+
+def _root(context: typer.Context) -> Path:
+    """The project's folder: here or above, or where --project says."""
+    given = context.find_root().params.get("project")
+    start = Path(given) if given else Path.cwd()
+    return next(folder for folder in (start.resolve(), *start.resolve().parents) if (folder / "Pulumi.yaml").is_file())
+
+
+def _stacks(root: Path) -> Iterator[str]:
+    return (p.parent.name for p in (root / "stacks").glob("*/claims"))
+
+
+def _claims(root: Path, names: list[str] | None) -> Iterator[str]:
+    for stack in names or list(_stacks(root)):
+        for document in _documents(root / "stacks" / stack / "bindings.yaml"):
+            yield from (str(record["claim"]) for record in document.get("bindings") or ())
+        for file in _files(root / "stacks" / stack / "claims"):
+            for document in _documents(file):
+                metadata = document.get("metadata") or {}
+                if metadata.get("namespace"):
+                    kind = _kind(str(document["apiVersion"]), str(document["kind"]))
+                    yield f"{kind}/{metadata['namespace']}/{metadata['name']}"
+
+
+def _classes(root: Path) -> Iterator[tuple[dict[str, Any], str]]:
+    for file in _files(root / "components"):
+        for document in _documents(file):
+            kind = str(document.get("kind", ""))
+            if kind.endswith("Class") or kind == "Composition":
+                yield document, str(document["metadata"]["name"])
+
+
+def _kinds(root: Path) -> Iterator[str]:
+    for document, _ in _classes(root):
+        spec = document.get("spec") or {}
+        for word in ("claim", "from", "compositeTypeRef"):
+            if spec.get(word):
+                yield _kind(str(spec[word]["apiVersion"]), str(spec[word]["kind"]))
+
+
+def _kind(api_version: str, kind: str) -> str:
+    group, slash, _ = api_version.partition("/")
+    return f"{kind}.{group}" if slash else kind
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    return (p for p in sorted(folder.rglob("*")) if p.suffix in (".yaml", ".yml"))
+
+
+def _documents(path: Path) -> Iterator[dict[str, Any]]:
+    """The documents of a file, not checked; what is no YAML has none."""
+    import yaml
+
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    if not path.is_file():
+        return
+    try:
+        found = list(yaml.load_all(path.read_text(encoding="utf-8"), Loader=loader))
+    except (yaml.YAMLError, UnicodeDecodeError):
+        return
+    yield from (document for document in found if isinstance(document, dict))

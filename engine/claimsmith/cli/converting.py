@@ -1,0 +1,49 @@
+"""The command that rewrites: `convert`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from claimsmith.cli import console
+from claimsmith.cli.console import TextFormat
+
+
+@console.command
+def convert(
+    paths: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            help="Files or folders with classes, definitions and claims; the whole project where none is named.",
+            show_default=False,
+        ),
+    ] = None,
+    output_dir: Annotated[
+        Path | None,
+        typer.Option(help="Write files below this folder, named as those that they say again.", show_default=False),
+    ] = None,
+    output: Annotated[TextFormat, typer.Option("--output", "-o", help="How to print it.")] = TextFormat.yaml,
+) -> None:
+    """Say older classes, definitions and claims in today's dialect: definitions, compositions in mode Pipeline, claims.
+
+    What today's dialect cannot say is named with its place, and the exit code is 1; the rest is printed or written all
+    the same. A file that is there already and says something else is never overwritten.
+
+    Example: claimsmith convert components/private-mysql-server stacks/dev/claims --output-dir converted
+    """
+    from claimsmith import conversion
+    from claimsmith.project import Project, find_root
+
+    result = conversion.of_files(paths) if paths else conversion.of_project(Project(find_root()))
+    rows = conversion.write(result, output_dir) if output_dir else []
+    if output == TextFormat.json:
+        console.print_json({**result.to_dict(), "files": [{"file": f, "change": c} for f, c in rows]})
+    elif output_dir:
+        console.print_table(("FILE", "CHANGE"), rows)
+    else:
+        typer.echo(result.text(), nl=False)
+    console.print_problems(result.warnings(), label="warning")
+    console.print_problems(result.conversion.unsaid)
+    raise typer.Exit(1 if result.conversion.unsaid else 0)

@@ -1,0 +1,116 @@
+"""The command `review`: what a change does, before it is done."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from claimsmith.cli import console
+
+if TYPE_CHECKING:
+    from claimsmith.review import Review
+
+CHANGES = 10
+DESTRUCTIVE = 11
+_COLOURS = {
+    "title": "bold",
+    "created": "green",
+    "updated": "cyan",
+    "deleted": "red",
+    "danger": "bold red",
+    "warning": "yellow",
+    "note": "blue",
+    "dim": "dim",
+}
+
+
+class ReviewFormat(StrEnum):
+    """How a review is written."""
+
+    terminal = "terminal"
+    markdown = "markdown"
+    json = "json"
+    html = "html"
+
+
+@console.command
+def review(
+    base: Annotated[str, typer.Option(help="The git revision to compare the working tree with.")] = "HEAD",
+    stack: Annotated[
+        list[str] | None, typer.Option(help="An environment; all where none is named.", show_default=False)
+    ] = None,
+    preview: Annotated[
+        bool, typer.Option("--preview", help="Ask the real engine too, and tell where it says something else.")
+    ] = False,
+    output: Annotated[
+        ReviewFormat | None,
+        typer.Option("--output", help="How to write it; markdown is for a pull request.", show_default="terminal"),
+    ] = None,
+    file: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "-o", "--file", help="Write it to this file, by its ending: .md, .html, .json or .txt.", dir_okay=False
+        ),
+    ] = None,
+) -> None:
+    """Tell what a change does to every claim in every environment, before it is done.
+
+    The files of a git revision and those of the working tree are planned and compared; nothing is deployed, and without
+    --preview no engine or cluster is needed.
+
+    Exit codes: 0 nothing changes; 10 there are changes; 11 something is deleted or made anew; 1 it cannot be told, or
+    could not be deployed as it is.
+
+    Example: claimsmith review --base main --stack dev -o review.md -o review.html
+    """
+    from claimsmith import reviews
+    from claimsmith.project import Project, find_root
+
+    written = [(path.absolute(), output or _form_of(path)) for path in file or ()]
+    project = Project(find_root())
+    with console.progress("review", len(stack) if stack else None) as tick:
+        found = reviews.review(project, base, stacks=stack or (), preview=preview, tick=tick)
+    _write(found, written, output)
+    raise typer.Exit(_code(found))
+
+
+def _code(found: Review) -> int:
+    if found.failed:
+        return 1
+    return DESTRUCTIVE if found.destructive else CHANGES if found.changes else 0
+
+
+def _form_of(path: Path) -> ReviewFormat:
+    """How a file of this name is written."""
+    forms = {".md": "markdown", ".html": "html", ".json": "json", ".txt": "terminal"}
+    if path.suffix not in forms:
+        raise typer.BadParameter(f"{path} ends in none of {', '.join(forms)}: say --output", param_hint="-o")
+    return ReviewFormat(forms[path.suffix])
+
+
+def _write(found: Review, files: list[tuple[Path, ReviewFormat]], output: ReviewFormat | None) -> None:
+    from claimsmith.project import write_atomically
+    from claimsmith.review import outputs
+
+    for path, form in files:
+        write_atomically(path, outputs.WRITERS[form.value](found))
+        console.say(f"written: {path}")
+    if not files and output in (None, ReviewFormat.terminal):
+        _print(found)
+    elif not files and output:
+        typer.echo(outputs.WRITERS[output.value](found), nl=False)
+
+
+def _print(found: Review) -> None:
+    """To the terminal, coloured where it is one."""
+    from rich.console import Console
+    from rich.text import Text
+
+    from claimsmith.review import text
+
+    out = Console(highlight=False, soft_wrap=True)
+    for line in text.lines(found):
+        out.print(Text.assemble(*((part, _COLOURS.get(style, "")) for style, part in line)))

@@ -1,0 +1,122 @@
+"""What claimsmith writes for a claim beside its children: connection Secrets, records, the mark on what it holds.
+
+Their fields come from no base and no patch. Of a Secret only the keys are told, never a value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from claimsmith import fieldpath
+from claimsmith.absent import ABSENT
+from claimsmith.compose.identity import OWNER
+from claimsmith.drift import MASKED
+from claimsmith.errors import Source
+from claimsmith.expand import Child, claim_data
+from claimsmith.explain.parts import SecretSource, Step, secret_stories
+from claimsmith.explain.places import Place, document_of, said
+from claimsmith.plan import secret_document
+from claimsmith.records import records_of
+
+WAIT_FOR = "pulumi.com/waitFor"
+FIELD_MANAGER = "pulumi.com/patchFieldManager"
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """Something that is written for a claim, and that no template made."""
+
+    here: Place
+    word: str
+    document: dict[str, Any]
+    by: str
+    what: str
+    sources: tuple[SecretSource, ...] | None = None
+    """Where a Secret's keys come from; None for what is no Secret."""
+
+    @property
+    def urn(self) -> str:
+        """What the engine calls it."""
+        return self.here.urn(self.document, self.word, patch=self.word == "hold")
+
+    def steps(self, path: fieldpath.Path) -> Iterator[Step]:
+        """What made a field."""
+        claim = self.here.draft.binding.claim.document
+        if self.sources is not None and path[:1] == ("data",):
+            yield from self._keys(str(path[1]) if len(path) > 1 else None)
+            return
+        value = said(self.document, path)
+        if value is not ABSENT:
+            yield Step(self.by, self.what, value, claim.source_of(path))
+
+    def _keys(self, key: str | None) -> Iterator[Step]:
+        for source in self.sources or ():
+            where = self._place(source)
+            told = f"Secret {source.secret} of {source.child} ({source.kind})"
+            if source.keys is None:
+                own = key.removeprefix(source.prefix) if key and key.startswith(source.prefix) else None
+                which = f"the key {own!r}, where there is one," if own else "every key"
+                if own or key is None:
+                    yield Step("secret", f"{which} of the {told}", MASKED, where)
+                continue
+            for index, (name, original) in enumerate(source.keys):
+                if key in (None, f"{source.prefix}{name}"):
+                    detail = self._place(source, f".connectionDetails[{index}]")
+                    yield Step("secret", f"{source.prefix}{name}: the key {original!r} of the {told}", MASKED, detail)
+
+    def _place(self, source: SecretSource, within: str = "") -> Source | None:
+        templates = {t.name: t for t in self.here.draft.binding.klass.templates}
+        template = templates.get(source.child)
+        return document_of(self.here, template).source_of(f"{template.at}{within}") if template else None
+
+
+def written_for(here: Place) -> Iterator[Written]:
+    """Everything that is written for one claim or composite beside its children."""
+    planned, draft = here.planned, here.draft
+    klass = draft.binding.klass
+    made = planned.connections if planned else ()
+    for secret, story in zip(made, secret_stories(here), strict=True):
+        word = "connection" if secret is made[-1] else "composite-connection"
+        document = secret_document(draft.identity, secret)
+        yield Written(here, word, document, "identity", "written by claimsmith for the claim", story.sources)
+    if klass.static:
+        head = {key: klass.static[key] for key in ("apiVersion", "kind")}
+        document = {
+            **head,
+            "metadata": {"name": klass.static["name"]},
+            "spec": {"claimRef": {**draft.identity.claim_reference(), "uid": draft.identity.uid}},
+        }
+        yield Written(here, "hold", document, "identity", "marks what exists as held by the claim")
+    if here.facts.keeps_records:
+        yield from _records(here)
+
+
+def _records(here: Place) -> Iterator[Written]:
+    draft, planned = here.draft, here.planned
+    made = [_reference(child) for child in draft.children]
+    made += [dict(inner.identity.claim_reference()) for inner in draft.nested]
+    if draft.binding.klass.static:
+        made = [dict(draft.binding.klass.static)]
+    secrets = planned.connections if planned else ()
+    for word, document in records_of(draft.identity, claim_data(draft.binding), made, secrets):
+        yield Written(here, word, document, "record", "written by claimsmith as a record of the claim")
+
+
+def told_to_the_engine(child: Child, here: Place) -> Mapping[str, tuple[str, str]]:
+    """The annotations that the engine and its provider read, each with its value and what it is for."""
+    identity, options = here.draft.identity, child.options
+    manager = f"claimsmith-{identity.project}-{identity.stack}"
+    waits = {WAIT_FOR: (options.wait_for[0], "what the engine waits for")} if len(options.wait_for) == 1 else {}
+    return {
+        OWNER: (identity.owner, "written by claimsmith: whose it is, so that nobody else writes it"),
+        FIELD_MANAGER: (manager, "written by claimsmith: who manages our fields, always the same"),
+        **waits,
+    }
+
+
+def _reference(child: Child) -> dict[str, str]:
+    head = {key: str(child.document[key]) for key in ("apiVersion", "kind")}
+    place = {"namespace": child.namespace} if child.namespace else {}
+    return {**head, **place, "name": child.name}

@@ -1,0 +1,92 @@
+"""What caused a field's change: the patch, literal or reference that makes it, and the claim's field that it reads."""
+
+from __future__ import annotations
+
+from claimsmith import fieldpath
+from claimsmith.absent import ABSENT
+from claimsmith.errors import EngineError, Source
+from claimsmith.explain.parts import PatchStory, Step
+from claimsmith.explain.provenance import trace
+from claimsmith.explain.words import shown
+from claimsmith.models.objects import ClaimKey
+from claimsmith.review.changes import Cause
+from claimsmith.review.fields import Difference, is_secret
+from claimsmith.review.made import Made
+from claimsmith.review.side import Side
+
+
+def cause_of(difference: Difference, old: tuple[Side, Made], new: tuple[Side, Made]) -> Cause | None:
+    """What makes the field what it is now; or what made it, where it is there no longer."""
+    if new[1].source or old[1].source:
+        return _written(difference, old[1], new[1])
+    before = _last(*old, difference.path)
+    after = _last(*new, difference.path)
+    if difference.new is ABSENT or after is None:
+        return _told(before, None, new[1], gone=True) if before else None
+    return _told(after, before, new[1], gone=False)
+
+
+def place_of(made: Made) -> Source | None:
+    """Where in the project's files something is made."""
+    if made.source:
+        return made.source.source_of()
+    if made.child is None or made.planned is None:
+        return made.planned.binding.claim.document.source_of() if made.planned else None
+    template = made.child.template
+    return (template.document or made.planned.binding.klass.document).source_of(template.at)
+
+
+def _written(difference: Difference, old: Made, new: Made) -> Cause | None:
+    """A field of what the stack gives as it is."""
+    gone = difference.new is ABSENT
+    source = (old if gone else new).source
+    return (
+        Cause("base", "written in the stack's files", source.source_of(difference.path), gone=gone) if source else None
+    )
+
+
+def _last(side: Side, made: Made, path: fieldpath.Path) -> Step | None:
+    """The last thing that had a say in a field."""
+    if made.child is None:
+        return None
+    if made.kind.kind == "Secret" and path[0] == "data" and "stringData" in made.child.document:
+        path = ("stringData", *path[1:])
+    try:
+        known = side.facts.claims[ClaimKey.parse(made.claim)]
+        steps = trace(side.facts, known, child=made.part, path=fieldpath.to_text(path)).steps
+    except (EngineError, KeyError):
+        return None
+    counting = [s for s in steps if s.patch is None or s.patch.applied]
+    return counting[-1] if counting else None
+
+
+def _told(step: Step, before: Step | None, made: Made, *, gone: bool) -> Cause:
+    what, was = _words(step), _words(before) if before else ""
+    was = was if was != what else ""
+    if step.patch is None:
+        return Cause(step.by, what, step.where, was, gone=gone)
+    read, where = _changed_read(step.patch, before.patch if before else None, made)
+    return Cause("patch", what, step.where, was, read, where, gone)
+
+
+def _words(step: Step) -> str:
+    return _patch_words(step.patch) if step.patch else step.what
+
+
+def _patch_words(patch: PatchStory) -> str:
+    reads = ", ".join(r.path for r in patch.reads)
+    return " · ".join([f"{reads} → {patch.to}", *patch.transforms])
+
+
+def _changed_read(patch: PatchStory, before: PatchStory | None, made: Made) -> tuple[str, Source | None]:
+    """The claim's field that the patch reads and that says something else than before."""
+    known = {r.path: r.value for r in before.reads} if before else {}
+    for read in patch.reads:
+        old = known.get(read.path, ABSENT)
+        if old != read.value and (before is None or read.path in known):
+            if before is None:
+                return "", None
+            if is_secret(made.document, fieldpath.parse(patch.to)) or is_secret({}, fieldpath.parse(read.path)):
+                return f"{read.path} changed", read.where
+            return f"{read.path}: {shown(old)} → {shown(read.value)}", read.where
+    return "", None

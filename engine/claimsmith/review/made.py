@@ -1,0 +1,233 @@
+"""All that a plan makes, each thing under the name that the engine knows it by."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from itertools import product
+from typing import Any
+
+from claimsmith import urns
+from claimsmith.compose.identity import OWNER
+from claimsmith.compose.options import Options, options_of
+from claimsmith.connection import Connection
+from claimsmith.documents import Document
+from claimsmith.expand import Child, Draft
+from claimsmith.models.objects import ClassKey, GroupKind, ObjectKey
+from claimsmith.plan import Plan, PlannedClaim, hold, secret_document
+from claimsmith.workload_plan import PlannedWorkload
+
+PATCH = "Patch"
+WAIT_FOR = "pulumi.com/waitFor"
+CONNECTION = "connection"
+COMPOSITE_CONNECTION = "composite-connection"
+HOLD = "hold"
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """One object, with all that decides what becomes of it."""
+
+    urn: str
+    claim: str
+    """The address of the claim or application that it is for; empty for what the stack gives."""
+    part: str
+    document: Mapping[str, Any]
+    options: Options
+    aliases: tuple[str, ...] = ()
+    """What the engine may know it by from before."""
+    cluster: str = ""
+    account: str = ""
+    """The service account that makes it; empty for the stack's own."""
+    planned: PlannedClaim | None = None
+    child: Child | None = None
+    secret: Connection | None = None
+    source: Document | None = None
+    """The document that gives it, where it is given as it is."""
+
+    @property
+    def kind(self) -> GroupKind:
+        """Its kind."""
+        return GroupKind.of(dict(self.document))
+
+    @property
+    def held(self) -> bool:
+        """Whether it is only a mark on something that somebody else owns."""
+        return self.part.rpartition("/")[2] == HOLD and self.child is None
+
+    @property
+    def identity(self) -> tuple[str, str, str, str]:
+        """What it is in the world: cluster, kind, namespace and name, whatever the engine calls it."""
+        metadata = self.document["metadata"]
+        kind = f"{self.kind}{PATCH if self.held else ''}"
+        return self.cluster, kind, str(metadata.get("namespace") or ""), str(metadata["name"])
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """A component: the types that it is nested in, its name, and the names that it may have had."""
+
+    project: str
+    stack: str
+    types: tuple[str, ...]
+    names: tuple[str, ...]
+
+    def urns(self, document: Mapping[str, Any], *words: str, patch: bool = False) -> tuple[str, ...]:
+        """The URN of an object below, and those it may have had."""
+        types = (*self.types, urns.resource_type(document) + (PATCH if patch else ""))
+        return tuple(urns.urn(self.project, self.stack, types, n) for n in self._below(words))
+
+    def below(self, kind: GroupKind, *words: str) -> _Place:
+        """A component within."""
+        return replace(self, types=(*self.types, urns.component_type(kind)), names=tuple(self._below(words)))
+
+    def _below(self, words: Iterable[str]) -> Iterator[str]:
+        return (f"{name}/{word}" for name, word in product(self.names, [w for w in words if w]))
+
+    @property
+    def urn(self) -> str:
+        """The component's own URN."""
+        return urns.urn(self.project, self.stack, self.types, self.names[0])
+
+
+def made_by(
+    plan: Plan, drafts: Iterable[Draft] = (), given: Mapping[ObjectKey, Document] | None = None
+) -> dict[str, Made]:
+    """Every object of a plan by its URN.
+
+    `drafts` are those of the plan's claims, for applications within them; `given` the documents of what is given.
+    """
+    found = [
+        *_given(plan, given or {}),
+        *(m for claim in plan.claims for m in _claim(plan, claim, _place(plan, claim), "", claim.address)),
+        *_workloads(plan, list(drafts)),
+    ]
+    return {m.urn: m for m in found}
+
+
+def claim_urn(plan: Plan, claim: PlannedClaim) -> str:
+    """The URN of a claim's component."""
+    return _place(plan, claim).urn
+
+
+def _place(plan: Plan, claim: PlannedClaim) -> _Place:
+    kind = urns.component_type(claim.binding.claim.key.group_kind)
+    return _Place(plan.project, plan.stack, (kind,), (claim.component_name,))
+
+
+def _given(plan: Plan, documents: Mapping[ObjectKey, Document]) -> Iterator[Made]:
+    for resource in plan.resources:
+        # One without a namespace was put into `default`.
+        bare = ObjectKey(resource.key.group_kind, "", resource.key.name)
+        source = documents.get(resource.key) or documents.get(bare)
+        types = (urns.resource_type(resource.document),)
+        urn = urns.urn(plan.project, plan.stack, types, resource.address)
+        document = _annotated(resource.document, resource.options)
+        yield Made(urn, "", resource.address, document, resource.options, source=source)
+
+
+def _claim(plan: Plan, claim: PlannedClaim, here: _Place, prefix: str, root: str) -> Iterator[Made]:
+    account = "/".join(claim.binding.klass.service_account or ())
+    templates = {t.name: t for t in claim.binding.klass.templates}
+    for inner in claim.nested:
+        previous = templates[inner.template].previous_name if inner.template in templates else None
+        kind = inner.binding.claim.key.group_kind
+        below = here.below(kind, inner.template, previous or "")
+        yield from _claim(plan, inner, below, f"{prefix}{inner.template}/", root)
+    for child in claim.children:
+        template = child.template
+        urn, *aliases = here.urns(child.document, template.name, template.previous_name or "")
+        document = _annotated(child.document, child.options, claim.identity.owner)
+        part = f"{prefix}{template.name}"
+        yield Made(urn, root, part, document, child.options, tuple(aliases), "", account, claim, child)
+    for secret in claim.connections:
+        word = CONNECTION if secret is claim.connections[-1] else COMPOSITE_CONNECTION
+        document = secret_document(claim.identity, secret)
+        urn, *aliases = here.urns(document, word)
+        bare = Options(wait_for=())
+        yield Made(urn, root, f"{prefix}{word}", document, bare, tuple(aliases), planned=claim, secret=secret)
+    yield from _held(plan, claim, here, prefix, root)
+
+
+def _held(plan: Plan, claim: PlannedClaim, here: _Place, prefix: str, root: str) -> Iterator[Made]:
+    """The mark on an existing resource that a claim holds; one that the stack gives carries it from the start."""
+    static = claim.binding.klass.static
+    if not static:
+        return
+    key = claim.binding.klass.key
+    given = {ClassKey(r.key.group_kind, r.key.name) for r in plan.resources}
+    own = {ClassKey(c.binding.claim.key.group_kind, c.binding.claim.key.name) for c in plan.claims}
+    if key in given | own:
+        return
+    head = {k: static[k] for k in ("apiVersion", "kind")}
+    spec = {"claimRef": hold(claim.identity)}
+    document = {**head, "metadata": {"name": static["name"]}, "spec": spec}
+    urn, *aliases = here.urns(document, HOLD, patch=True)
+    yield Made(urn, root, f"{prefix}{HOLD}", document, Options(wait_for=()), tuple(aliases), planned=claim)
+
+
+def _workloads(plan: Plan, drafts: list[Draft]) -> Iterator[Made]:
+    composed = dict(_composed(plan, drafts))
+    for workload in plan.workloads:
+        kind = workload.placement.application.key.group_kind
+        own = _Place(
+            plan.project, plan.stack, (urns.component_type(kind),), (workload.placement.application.key.place,)
+        )
+        yield from _workload(plan, workload, composed.get(workload.address, own))
+
+
+def _workload(plan: Plan, workload: PlannedWorkload, here: _Place) -> Iterator[Made]:
+    cluster = workload.placement.target.cluster.identity
+    for resource in workload.resources:
+        options = options_of(resource.document, managed=False)
+        urn, *aliases = here.urns(resource.document, resource.name)
+        document = _annotated(resource.document, options)
+        yield Made(urn, workload.address, resource.name, document, options, tuple(aliases), cluster)
+    for secret in workload.secrets:
+        name = f"{cluster}/{secret.namespace}/{secret.name}"
+        document = {**urns.SECRET, "metadata": {"name": secret.name, "namespace": secret.namespace}}
+        urn = urns.urn(plan.project, plan.stack, (urns.resource_type(document),), name)
+        yield Made(urn, "", name, document, Options(wait_for=()), cluster=cluster)
+
+
+def _composed(plan: Plan, drafts: list[Draft]) -> Iterator[tuple[str, _Place]]:
+    """Where the applications stand that claims are made of, by their addresses."""
+    for root in drafts:
+        key = root.binding.claim.key
+        here = _Place(plan.project, plan.stack, (urns.component_type(key.group_kind),), (key.place,))
+        yield from _composed_in(root, here)
+
+
+def _composed_in(draft: Draft, here: _Place) -> Iterator[tuple[str, _Place]]:
+    names = {draft.identity.name_of(t.name): t for t in draft.binding.klass.templates}
+    for application in draft.applications:
+        template = names[application.key.name]
+        kind = application.key.group_kind
+        yield str(application.key), here.below(kind, template.name, template.previous_name or "")
+    for inner in draft.nested:
+        yield from _composed_in(inner, here.below(inner.binding.claim.key.group_kind, inner.template))
+
+
+def _united(document: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A Secret as the API server keeps it: what is given as text is data like the rest."""
+    texts = document.get("stringData")
+    if document.get("kind") != "Secret" or not isinstance(texts, dict):
+        return document
+    encoded = {k: base64.b64encode(v.encode()).decode() if isinstance(v, str) else v for k, v in texts.items()}
+    rest = {k: v for k, v in document.items() if k != "stringData"}
+    return {**rest, "data": {**(document.get("data") or {}), **encoded}}
+
+
+def _annotated(document: Mapping[str, Any], options: Options, owner: str = "") -> dict[str, Any]:
+    """The document with what the engine is told by annotation, as far as that may change."""
+    document = _united(document)
+    told = {OWNER: owner} if owner else {}
+    if options.wait_for:
+        several = len(options.wait_for) > 1
+        told[WAIT_FOR] = json.dumps(options.wait_for) if several else options.wait_for[0]
+    if not told:
+        return dict(document)
+    metadata = document["metadata"]
+    return {**document, "metadata": {**metadata, "annotations": {**(metadata.get("annotations") or {}), **told}}}

@@ -1,0 +1,157 @@
+"""A review as Markdown for a pull request: short on top, the rest folded, never longer than a comment may be."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from claimsmith.review.changes import FieldChange, Level, Op, ResourceChange, Review, StackReview, Warned
+from claimsmith.review.groups import Group, class_words, groups, pair, same_warnings, same_words, values
+from claimsmith.review.text import SIGNS, cause_words, names, summary, verdict
+
+LIMIT = 65_536
+"""The longest comment that GitHub takes, in characters."""
+MARK = "<!-- claimsmith review -->"
+"""The first line, by which a workflow finds its own comment again."""
+_RESERVE = 400
+_LEVELS = {Level.danger: "🛑", Level.warning: "⚠️", Level.note: "ℹ️"}
+_SPECIAL = re.compile(r"([\\`*_{}\[\]()#+!|~$])")
+
+
+def markdown(review: Review, *, limit: int = LIMIT) -> str:
+    """The whole review; what does not fit is counted, and the command that shows it is named."""
+    head = _head(review)
+    room = limit - _RESERVE - sum(len(b) for b in head)
+    blocks = [block for stack in review.stacks for block in _stack(stack)]
+    blocks += list(_code(review))
+    kept: list[str] = []
+    for block in blocks:
+        if len(block) <= room:
+            kept.append(block)
+            room -= len(block)
+    left = len(blocks) - len(kept)
+    command = code(f"claimsmith review --base {review.base}")
+    more = [f"\n*{left} more parts do not fit into a comment.* See all: {command}\n"]
+    return "".join([*head, *kept, *(more if left else [])])
+
+
+def escaped(text: str) -> str:
+    """Text in which nothing is taken for markup, and nobody is called."""
+    return _html(_SPECIAL.sub(r"\\\1", text))
+
+
+def code(text: str) -> str:
+    """Text as code, whatever backticks it holds."""
+    return f"`{_code_text(text)}`"
+
+
+def _code_text(text: str) -> str:
+    return text.replace("`", "ˋ").replace("\n", " ").replace("|", "¦")
+
+
+def _head(review: Review) -> list[str]:
+    rows = [f"| {escaped(s.stack)} | {escaped(summary(s))} | {_marks(s)} |\n" for s in review.stacks]
+    table = ["| environment | what happens | |\n| --- | --- | --- |\n", *rows, "\n"]
+    title = f"{MARK}\n### Review of {escaped(review.project)}\n\n"
+    compared = f"{escaped(verdict(review))} Compared with {code(review.base)} ({code(review.commit[:10])}).\n\n"
+    return [title, compared, *table, *_warnings(review.warnings)]
+
+
+def _marks(stack: StackReview) -> str:
+    found = dict.fromkeys(_LEVELS[w.level] for w in stack.warnings)
+    return " ".join([*(["❌"] if stack.problems or stack.refusals else []), *found])
+
+
+def _stack(stack: StackReview) -> Iterator[str]:
+    yield f"#### {escaped(stack.stack)}\n\n"
+    for problem, more in (*same_words(stack.problems), *same_words(stack.refusals)):
+        again = f" And {more} more of the same." if more else ""
+        place = f" ({code(str(problem.where))})" if problem.where else ""
+        fix = f" Fix: {escaped(problem.fix)}." if problem.fix else ""
+        yield f"- ❌ {escaped(problem.what)}{place}.{fix}{again}\n"
+    yield from _warnings(stack.warnings)
+    yield "\n"
+    for group in groups(stack.claims):
+        yield _group(group)
+    for resource in stack.given:
+        fields = [[f] for f in (*resource.fields, *resource.settings)]
+        yield _folded(f"{_resource(resource)} (given by the stack)", _fields(fields))
+    yield from _preview(stack)
+
+
+def _warnings(warnings: Iterable[Warned]) -> Iterator[str]:
+    for warning, more in same_warnings(warnings):
+        place = f" ({code(str(warning.where))})" if warning.where else ""
+        again = f" And {more} more of the same." if more else ""
+        fix = f" Fix: {escaped(warning.fix)}." if warning.fix else ""
+        yield f"- {_LEVELS[warning.level]} **{escaped(warning.what)}**{place}.{fix}{again}\n"
+
+
+def _group(group: Group) -> str:
+    claim = group.sample
+    many = len(group.claims) > 1
+    kind = claim.claim.partition(".")[0]
+    who = f"{len(group.claims)} {kind} claims" if many else claim.short
+    title = f"<b>{_html(who)}</b> {claim.change} ({_html(class_words(claim))}): {_html(_ops(claim.resources))}"
+    body = [f"{escaped(names(group.claims))}\n\n" if many else f"{code(str(claim.where))}\n\n"]
+    for index, resource in enumerate(claim.resources):
+        body.append(f"- {_resource(resource, named=not many)}\n")
+        columns = [group.fields_like(index, place) for place in range(len(resource.fields))]
+        columns += [group.fields_like(index, place, settings=True) for place in range(len(resource.settings))]
+        body += [f"  {line}" for line in _fields(columns)]
+    return _folded(title, body)
+
+
+def _ops(resources: Sequence[ResourceChange]) -> str:
+    found = {op: sum(r.op is op for r in resources) for op in Op}
+    return ", ".join(f"{n} {op}" for op, n in found.items() if n) or "nothing of it changes"
+
+
+def _resource(resource: ResourceChange, *, named: bool = True) -> str:
+    place = f"{resource.namespace}/" if resource.namespace else ""
+    name = f" {code(place + resource.name)}" if named else ""
+    why = f": {escaped(resource.why)}" if resource.why else ""
+    return f"{code(SIGNS[resource.op])} {resource.kind} {escaped(resource.part)}{name} **{resource.op}**{why}"
+
+
+def _fields(columns: Sequence[Sequence[FieldChange]]) -> list[str]:
+    lines = []
+    for fields in columns:
+        field = fields[0]
+        told = values(fields) if len(fields) > 1 else [pair(field)]
+        lines.append(f"- {code(field.path)}: {', '.join(code(t) for t in told)}\n")
+        cause = field.cause
+        lines += [f"  <br><sub>{_html(words)}</sub>\n" for words in (cause_words(cause) if cause else ())]
+    return lines
+
+
+def _preview(stack: StackReview) -> Iterator[str]:
+    preview = stack.preview
+    if preview is None:
+        return
+    told = ", ".join(f"{n} {op}" for op, n in preview.ops.items()) or "nothing to do"
+    lines = [f"- ❌ {escaped(p.what)}\n" for p in preview.problems]
+    lines += [
+        f"- {code(d.urn.rpartition('::')[2])}: files say {escaped(d.ours)}, the engine {escaped(d.engine)}. "
+        f"{escaped(d.why)}\n"
+        for d in preview.differences
+    ]
+    title = f"The engine's preview: {told}; agrees on {preview.agreeing}, differs on {len(preview.differences)}"
+    yield _folded(_html(title), lines)
+
+
+def _code(review: Review) -> Iterator[str]:
+    for change in review.code:
+        title = f"<code>{_html(change.file)}</code> {change.change}, +{change.added} -{change.removed} lines"
+        diff = "\n".join(change.diff).replace("```", "ˋˋˋ")
+        yield _folded(title, [f"```diff\n{diff}\n```\n"] if change.diff else [])
+
+
+def _folded(title: str, body: Iterable[str]) -> str:
+    inner = "".join(body)
+    return f"<details><summary>{title}</summary>\n\n{inner}\n</details>\n\n" if inner else f"- {title}\n\n"
+
+
+def _html(text: str) -> str:
+    escapes = {"&": "&amp;", "<": "&lt;", ">": "&gt;", "@": "@&#8203;"}
+    return "".join(escapes.get(c, c) for c in text.replace("\n", " "))

@@ -1,0 +1,40 @@
+"""A review written down: for a machine, a pull request, a browser, or as plain text."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from claimsmith.explain.plain import plain
+from claimsmith.review import markdown, page, text
+from claimsmith.review.changes import Review
+
+FORMAT = 1
+"""Grows when the JSON's shape changes in a way that breaks its readers."""
+
+
+def to_dict(review: Review) -> dict[str, Any]:
+    """The review for a machine to read. docs/review.md tells what is in it."""
+    whole: dict[str, Any] = plain(review)
+    for told, stack in zip(whole["stacks"], review.stacks, strict=True):
+        told["counts"] = stack.counts()
+        told["destructive"] = stack.destructive
+    head = {"format": FORMAT, "changes": review.changes, "destructive": review.destructive, "failed": review.failed}
+    return {**head, **whole}
+
+
+def _json(review: Review) -> str:
+    return json.dumps(to_dict(review), indent=2, ensure_ascii=False, default=str) + "\n"
+
+
+def _terminal(review: Review) -> str:
+    return "".join("".join(part for _, part in line).rstrip() + "\n" for line in text.lines(review))
+
+
+WRITERS: Mapping[str, Callable[[Review], str]] = {
+    "terminal": _terminal,
+    "json": _json,
+    "markdown": markdown.markdown,
+    "html": page.page,
+}

@@ -1,0 +1,179 @@
+"""A review for the terminal: lines of styled parts, the loudest first. The shell colours them, or does not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from claimsmith.explain.words import counted
+from claimsmith.review.changes import Cause, ClaimChange, FieldChange, Level, Op, Previewed, Review, StackReview, Warned
+from claimsmith.review.groups import Group, class_words, groups, pair, same_warnings, same_words, values
+
+Part = tuple[str, str]
+"""A style and a text: `title`, `created`, `updated`, `deleted`, `danger`, `warning`, `dim` or nothing."""
+Line = list[Part]
+
+SIGNS = {
+    Op.created: "+",
+    Op.updated: "~",
+    Op.replaced: "±",
+    Op.deleted: "-",
+    Op.retained: "○",
+    Op.settings: "·",
+    Op.same: " ",
+}
+STYLES = {
+    Op.created: "created",
+    Op.updated: "updated",
+    Op.replaced: "danger",
+    Op.deleted: "deleted",
+    Op.retained: "warning",
+    Op.settings: "dim",
+    Op.same: "",
+}
+_NAMES = 6
+_LEVELS = {Level.danger: "danger", Level.warning: "warning", Level.note: "note"}
+
+
+def lines(review: Review) -> Iterator[Line]:
+    """The whole review."""
+    yield [("title", f"{review.project}: {review.base} ({review.commit[:10]}) → the working tree")]
+    yield from _warnings(review.warnings)
+    for stack in review.stacks:
+        yield []
+        yield from _stack(stack)
+    if review.code:
+        yield []
+        yield [("title", "generated code")]
+        for change in review.code:
+            yield [("", f"  {change.file}: {change.change}, "), ("dim", f"+{change.added} -{change.removed} lines")]
+            yield from ([(_code_style(line), f"      {line}")] for line in change.diff)
+    yield []
+    yield [("title", verdict(review))]
+
+
+def verdict(review: Review) -> str:
+    """The whole in one sentence."""
+    if any(s.problems or (s.preview and s.preview.problems) for s in review.stacks):
+        return "Not all of it can be told."
+    if review.failed:
+        return "This would be refused as it is."
+    if review.destructive:
+        return "Something is deleted, made anew or in danger: look twice."
+    return "There are changes; nothing is deleted or made anew." if review.changes else "Nothing changes."
+
+
+def summary(stack: StackReview) -> str:
+    """An environment in one line."""
+    if stack.problems:
+        return f"the {stack.unread} cannot be read"
+    words = [counted(len(stack.claims), "claim") + " touched", f"{stack.unchanged} unchanged"]
+    return "; ".join([", ".join(words), *(f"{n} {op}" for op, n in stack.counts().items())])
+
+
+def cause_words(cause: Cause) -> list[str]:
+    """What caused a change, as short texts with their places."""
+    place = f" at {cause.where}" if cause.where else ""
+    head = f"{cause.by}{place}: {cause.what}" if cause.by == "patch" else f"{cause.what}{place}"
+    words = [f"no longer: {head}" if cause.gone else head]
+    if cause.was:
+        words.append(f"was: {cause.was}")
+    if cause.claim:
+        words.append(f"the claim's {cause.claim} at {cause.claim_where}")
+    return words
+
+
+def names(claims: tuple[ClaimChange, ...]) -> str:
+    """Some of the claims by their names."""
+    listed = ", ".join(c.short for c in claims[:_NAMES])
+    more = len(claims) - _NAMES
+    return f"{listed} and {more} more" if more > 0 else listed
+
+
+def _stack(stack: StackReview) -> Iterator[Line]:
+    yield [("title", stack.stack), ("", f": {summary(stack)}")]
+    for problem, more in same_words(stack.problems):
+        yield from _problem(problem, more, "danger", "error")
+    yield from _warnings(stack.warnings)
+    for problem, more in same_words(stack.refusals):
+        yield from _problem(problem, more, "warning", "refused until mended")
+    for group in groups(stack.claims):
+        yield from _group(group)
+    for resource in stack.given:
+        name = f"{resource.namespace}/{resource.name}" if resource.namespace else resource.name
+        yield [(STYLES[resource.op], f"  {SIGNS[resource.op]} {resource.kind} {name}"), ("dim", " given by the stack")]
+        for field in (*resource.fields, *resource.settings):
+            yield from _field([field], "      ")
+    if stack.preview:
+        yield from _preview(stack.preview)
+
+
+def _problem(problem: object, more: int, style: str, word: str) -> Iterator[Line]:
+    head, *rest = str(problem).split("\n")
+    yield [(style, f"  {word}: "), ("", head)]
+    yield from ([("dim", f"    {line.strip()}")] for line in rest)
+    if more:
+        yield [("dim", f"    and {more} more of the same")]
+
+
+def _warnings(warnings: tuple[Warned, ...]) -> Iterator[Line]:
+    for warning, more in same_warnings(warnings):
+        yield [(_LEVELS[warning.level], f"  {warning.level.upper()}: "), ("", warning.what)]
+        if warning.where:
+            yield [("dim", f"    at:  {warning.where}")]
+        if warning.fix:
+            yield [("dim", f"    fix: {warning.fix}")]
+        if more:
+            yield [("dim", f"    and {more} more of the same")]
+
+
+def _group(group: Group) -> Iterator[Line]:
+    claim = group.sample
+    signs = {"added": ("created", "+"), "removed": ("deleted", "-"), "rebound": ("warning", "»")}
+    style, sign = signs.get(claim.change.value, ("updated", "~"))
+    many = len(group.claims) > 1
+    kind = claim.claim.partition(".")[0]
+    who = f"{len(group.claims)} {kind} claims" if many else claim.short
+    yield [(style, f"  {sign} {who}"), ("", f" {claim.change}"), ("dim", f" ({class_words(claim)})")]
+    if many:
+        yield [("dim", f"      {names(group.claims)}")]
+    elif claim.where:
+        yield [("dim", f"      {claim.where}")]
+    for index, resource in enumerate(claim.resources):
+        what = resource.part if many else f"{resource.part} ({_object(resource.namespace, resource.name)})"
+        why = f": {resource.why}" if resource.why else ""
+        head = f"      {SIGNS[resource.op]} {resource.kind} {what} {resource.op}{why}"
+        yield [(STYLES[resource.op], head)]
+        for place in range(len(resource.fields)):
+            yield from _field(group.fields_like(index, place), "          ")
+        for place in range(len(resource.settings)):
+            yield from _field(group.fields_like(index, place, settings=True), "          ")
+
+
+def _field(fields: list[FieldChange], indent: str) -> Iterator[Line]:
+    field = fields[0]
+    told = values(fields) if len(fields) > 1 else [pair(field)]
+    yield [("", f"{indent}{field.path}: "), ("updated", told[0])]
+    yield from ([("updated", f"{indent}  {text}")] for text in told[1:])
+    for words in cause_words(field.cause) if field.cause else ():
+        yield [("dim", f"{indent}  {words}")]
+
+
+def _preview(preview: Previewed) -> Iterator[Line]:
+    told = ", ".join(f"{n} {op}" for op, n in preview.ops.items()) or "nothing to do"
+    yield [("title", "  the engine's preview"), ("", f": {told}; agrees on {counted(preview.agreeing, 'resource')}")]
+    for problem in preview.problems:
+        yield from _problem(problem, 0, "danger", "error")
+    for difference in preview.differences:
+        name = difference.urn.rpartition("::")[2]
+        yield [("warning", f"    {name}: "), ("", f"files say {difference.ours}, the engine {difference.engine}")]
+        yield [("dim", f"      {difference.why}")]
+    if preview.beside:
+        yield [("dim", f"    beside that: {', '.join(preview.beside)}")]
+
+
+def _object(namespace: str, name: str) -> str:
+    return f"{namespace}/{name}" if namespace else name
+
+
+def _code_style(line: str) -> str:
+    return {"+": "created", "-": "deleted"}.get(line[:1], "dim")

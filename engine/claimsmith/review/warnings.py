@@ -1,0 +1,247 @@
+"""What to beware of in a change, the loudest first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from claimsmith import fieldpath
+from claimsmith.absent import ABSENT
+from claimsmith.connection import Connection
+from claimsmith.errors import Source
+from claimsmith.plan import PlannedClaim
+from claimsmith.review.access import widened
+from claimsmith.review.causes import place_of
+from claimsmith.review.changes import Level, Op, Warned
+from claimsmith.review.compare import Comparison, key_names
+from claimsmith.review.fields import touching
+from claimsmith.review.made import Made
+
+Rule = Callable[[Comparison], Iterator[Warned]]
+
+
+def warnings_of(comparison: Comparison) -> tuple[Warned, ...]:
+    """All warnings of an environment: by loudness, then in the order of the rules and of the claims."""
+    found = [w for rule in RULES for w in rule(comparison)]
+    return in_order(found)
+
+
+def in_order(found: Sequence[Warned]) -> tuple[Warned, ...]:
+    """Warnings by loudness; among equals as they are given."""
+    loudness = list(Level)
+    return tuple(sorted(dict.fromkeys(found), key=lambda w: loudness.index(w.level)))
+
+
+def _same_identity(comparison: Comparison) -> Iterator[Warned]:
+    """Deleted and created under one identity: the engine merges the new into the live object, then deletes it."""
+    for pair in comparison.all():
+        lost = comparison.lost.get(pair.new.urn) if pair.new and pair.old is None else None
+        if lost is None or pair.new is None or lost.old is None:
+            continue
+        new, old = _who(pair.new, lost.old), _who(lost.old, pair.new)
+        if lost.op is Op.retained:
+            what = f"{_object(pair.new)} is left behind by {old} and taken over by {new}"
+            yield _of(pair.new, "identity-taken-over", Level.note, what, "see that nobody else deletes it")
+            continue
+        what = (
+            f"{_object(pair.new)} would be lost: {new} is merged into the live object under another URN, "
+            f"then the URN of {old} is deleted, and the object with it"
+        )
+        fix = "keep the apiVersion and the template's name; or let its reclaimPolicy be Retain, and deploy that first"
+        yield _of(pair.new, "identity-lost", Level.danger, what, fix)
+
+
+def _data_lost(comparison: Comparison) -> Iterator[Warned]:
+    """Deletion or replacement of something that holds data, unless that was told louder already."""
+    told = {p.made.urn for p in comparison.lost.values()}
+    for pair in comparison.all():
+        made = pair.old
+        if made is None or made.held or made.urn in told or not comparison.new.kinds.holds_data(made.kind):
+            continue
+        if pair.op is Op.deleted:
+            fix = "let its reclaimPolicy be Retain, deploy that, and remove it then; or take a backup first"
+            yield _of(made, "data-deleted", Level.danger, f"{_object(made)} holds data and is deleted", fix)
+        elif pair.op is Op.replaced and not made.options.retain:
+            fix = "leave what cannot be changed in place as it is, or move the data first"
+            yield _of(made, "data-replaced", Level.danger, f"{_object(made)} holds data and is made anew", fix)
+
+
+def _unchangeable(comparison: Comparison) -> Iterator[Warned]:
+    """A field that the provider's definition, or a table, does not let change."""
+    for pair in comparison.all():
+        if pair.old is None or pair.new is None or pair.op is not Op.updated:
+            continue
+        said = dict(comparison.new.rules.get(pair.new.kind, ()))
+        listed = comparison.new.kinds.immutable.get(pair.new.kind, ())
+        for difference in pair.found:
+            if difference.old is ABSENT:
+                continue
+            rule, row = touching(difference.path, said), touching(difference.path, listed)
+            if rule is None and row is None:
+                continue
+            text = fieldpath.to_text(difference.path)
+            by = f"its definition says {said[rule]!r}" if rule is not None else "as the table of kinds has it"
+            what = f"{_object(pair.new)}: {text} cannot be changed once it exists ({by})"
+            fix = "put the value back; or make another claim or template, and move what is in it"
+            level = Level.danger if comparison.new.kinds.holds_data(pair.new.kind) else Level.warning
+            yield _of(pair.new, "immutable-field", level, what, fix)
+
+
+def _moved(comparison: Comparison) -> Iterator[Warned]:
+    """A claim that moves to another class, or an application to another target."""
+    before = {c.address: c for c in comparison.old.plan.walk()}
+    for claim in comparison.new.plan.walk():
+        old = before.get(claim.address)
+        if old and old.binding.klass.key != claim.binding.klass.key:
+            what = f"{claim.address} moves from {old.binding.klass.key} to {claim.binding.klass.key}"
+            fix = "see that each child of the old class has one of the same name and kind in the new one"
+            yield Warned("binding-moves", Level.warning, what, claim.address, "", _claimed(claim), fix)
+    placed = {w.address: w.placement for w in comparison.old.plan.workloads}
+    for workload in comparison.new.plan.workloads:
+        was = placed.get(workload.address)
+        if was and was.target.cluster.identity != workload.placement.target.cluster.identity:
+            what = f"{workload.address} moves from {was.target_key} to {workload.placement.target_key}, another cluster"
+            where = workload.placement.application.document.source_of()
+            fix = "what it is made of is deleted there and made here: move its data first"
+            yield Warned("binding-moves", Level.warning, what, workload.address, "", where, fix)
+
+
+def _unserved(comparison: Comparison) -> Iterator[Warned]:
+    """A claim that had a class and has none now, or a new one that nothing serves."""
+    before = {u.claim.key for u in comparison.old.plan.unbound}
+    for unbound in comparison.new.plan.unbound:
+        address, problem = str(unbound.claim.key), unbound.problem
+        if unbound.claim.key in before:
+            continue
+        lost = address in comparison.old.claims
+        what = f"{address} {'loses its class' if lost else 'is served by nothing'}: {problem.what}"
+        level = Level.danger if lost else Level.warning
+        yield Warned("claim-unserved", level, what, address, "", problem.where, problem.fix)
+
+
+def _deleting(comparison: Comparison) -> Iterator[Warned]:
+    """A reclaim policy that deletes where it kept, or protection that ends."""
+    for pair in comparison.all():
+        if pair.old is None or pair.new is None:
+            continue
+        old, new = pair.old.options, pair.new.options
+        data = comparison.new.kinds.holds_data(pair.new.kind)
+        if old.retain and not new.retain:
+            what = f"{_object(pair.new)} was kept when its claim ends, and is deleted with it from now on"
+            level = Level.warning if data else Level.note
+            yield _of(pair.new, "reclaim-deletes", level, what, "let its reclaimPolicy be Retain")
+        if old.protect and not new.protect:
+            what = f"{_object(pair.new)} was protected, and is no longer"
+            yield _of(pair.new, "protection-ends", Level.note, what, "annotate it with claimsmith.io/protect")
+
+
+def _refused(comparison: Comparison) -> Iterator[Warned]:
+    """What is protected and would go: the engine refuses."""
+    for pair in comparison.all():
+        if pair.op in (Op.deleted, Op.replaced) and pair.old and pair.old.options.protect:
+            what = f"{_object(pair.old)} is protected: the engine refuses to delete it, and the run fails"
+            yield _of(pair.old, "protected", Level.warning, what, "end the protection first, and deploy that")
+
+
+def _keys_missing(comparison: Comparison) -> Iterator[Warned]:
+    """Keys that a claim's Secret had, or that its kind promises, and that nothing delivers."""
+    before = {c.address: c for c in comparison.old.plan.walk()}
+    for claim in comparison.new.plan.walk():
+        old = before.get(claim.address)
+        if claim.connection is None or claim.binding.klass.static:
+            continue
+        delivered = _keys(claim.connection)
+        wanted = dict.fromkeys(claim.binding.klass.contract, "its kind promises it")
+        was = _keys(old.connection) if old and old.connection else None
+        wanted |= dict.fromkeys(was or (), "it had it before")
+        for key, why in wanted.items():
+            if delivered is not None and key not in delivered:
+                what = f"the Secret of {claim.address} will have no key {key!r} ({why})"
+                fix = f"let a template offer the connection detail {key}"
+                yield Warned("secret-key-missing", Level.warning, what, claim.address, "", _claimed(claim), fix)
+        yield from _sources_missing(claim, old)
+
+
+def _sources_missing(claim: PlannedClaim, old: PlannedClaim | None) -> Iterator[Warned]:
+    """Secrets whose keys are not known here and which no longer count."""
+    if old is None or old.connection is None or claim.connection is None:
+        return
+    now = {s.child for s in claim.connection.sources}
+    for source in old.connection.sources:
+        if source.child not in now and source.keys is None:
+            what = f"the Secret of {claim.address} will no longer have the keys of {source.child!r} ({source.kind})"
+            fix = "let the class make something that delivers the same keys"
+            yield Warned("secret-key-missing", Level.warning, what, claim.address, source.child, _claimed(claim), fix)
+
+
+def _accounts(comparison: Comparison) -> Iterator[Warned]:
+    """Children that are made by somebody who may do more."""
+    moved: dict[tuple[str, str, str], Source] = {}
+    for pair in comparison.all():
+        if pair.old and pair.new and pair.old.account != pair.new.account and pair.new.planned:
+            by = pair.new.planned.binding.klass
+            moved.setdefault((str(by.key), pair.old.account, pair.new.account), by.document.source_of("spec"))
+    for (klass, old, new), where in moved.items():
+        fix = "see what the account may do: kubectl auth can-i --list --as system:serviceaccount:NAMESPACE:NAME"
+        if not new:
+            what = f"what {klass} makes was made as {old}, and is made with the stack's own rights from now on"
+            yield Warned("account-widened", Level.warning, what, "", "", where, "name a service account again")
+        else:
+            what = f"what {klass} makes was made as {old or 'the stack itself'}, and is made as {new} from now on"
+            level = Level.warning if old else Level.note
+            yield Warned("account-moves", level, what, "", "", where, fix)
+
+
+def _rights(comparison: Comparison) -> Iterator[Warned]:
+    """Roles and their bindings that allow more than before."""
+    for pair in comparison.all():
+        if pair.new is None or pair.op is Op.same:
+            continue
+        more = widened(pair.old.document if pair.old else None, pair.new.document)
+        if more and (pair.old or any("*" in m for m in more)):
+            listed = "; ".join(more[:4]) + (f" and {len(more) - 4} more" if len(more) > 4 else "")
+            what = f"{_object(pair.new)} allows more than before: {listed}"
+            yield _of(pair.new, "rights-widened", Level.warning, what, "allow only what is used")
+
+
+def _keys(secret: Connection) -> set[str] | None:
+    """The keys that a Secret will have; None where a source brings whatever it has."""
+    if any(s.keys is None for s in secret.sources):
+        return None
+    told = {f"{s.prefix}{name}" for s in secret.sources for name in key_names(s)}
+    return told & set(secret.only) if secret.only else told
+
+
+def _of(made: Made, rule: str, level: Level, what: str, fix: str) -> Warned:
+    return Warned(rule, level, what, made.claim, made.part, place_of(made), fix)
+
+
+def _object(made: Made) -> str:
+    metadata = made.document["metadata"]
+    place = f"{metadata['namespace']}/" if metadata.get("namespace") else ""
+    where = f" in {made.cluster}" if made.cluster else ""
+    return f"{made.kind.kind} {place}{metadata['name']}{where}"
+
+
+def _who(made: Made, other: Made) -> str:
+    """What makes an object, with as much as tells it from the other."""
+    template = made.part if made.claim == other.claim else f"{made.claim or 'the stack'}/{made.part}"
+    version = str(made.document["apiVersion"])
+    return f"{template} of {version}" if version != other.document["apiVersion"] else template
+
+
+def _claimed(claim: PlannedClaim) -> Source:
+    return claim.binding.claim.document.source_of()
+
+
+RULES: tuple[Rule, ...] = (
+    _same_identity,
+    _unserved,
+    _data_lost,
+    _unchangeable,
+    _refused,
+    _moved,
+    _deleting,
+    _keys_missing,
+    _accounts,
+    _rights,
+)
