@@ -109,7 +109,17 @@ def _bound(root: Path, *, claims: int, children: int) -> Path:
         workload.write_project(root, claims=claims, children=children)
         run([sys.executable, "-m", "claimsmith.cli", "-C", str(root), "generate"])
         run([sys.executable, "-m", "claimsmith.cli", "-C", str(root), "bind", "dev"])
+        _change(root)
     return root
+
+
+def _change(root: Path) -> None:
+    """Commit the project, then change one claim in a hundred: something to review."""
+    git = ["git", "-C", str(root), "-c", "user.name=bench", "-c", "user.email=bench@example.org"]
+    for words in (["init", "-q"], ["add", "-A"], ["commit", "-q", "-m", "before"]):
+        run([*git, *words])
+    for path in (root / "stacks" / "dev" / "claims").iterdir():
+        path.write_text(path.read_text(encoding="utf-8").replace("storageGB: ", "storageGB: 1", 1), encoding="utf-8")
 
 
 def _words(command: str) -> list[str] | None:
@@ -117,9 +127,8 @@ def _words(command: str) -> list[str] | None:
     from claimsmith.cli.app import app
 
     known = {c.name or c.callback.__name__ for c in app.registered_commands if c.callback}
-    if command not in known:
-        return None
-    return [command, "dev"]
+    words = {"review": ["review", "--stack", "dev"]}
+    return words.get(command, [command, "dev"]) if command in known else None
 
 
 BENCHES = {
