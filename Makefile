@@ -5,10 +5,10 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: demo test check soak features fuzz generate toolchain browser down clean help
+.PHONY: demo test check soak bench bench-check features fuzz generate toolchain browser down clean help
 
 help: ## Show the targets
-	@grep -hE '^[a-z-]+:.*## ' Makefile | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*## ' Makefile | awk -F ':.*## ' '{printf "  make %-11s %s\n", $$1, $$2}'
 
 demo: $(STAMP) ## Claim a database on this machine: offline part first, then the real engine
 	@PATH="$(CURDIR)/$(BIN):$$PATH" bash scripts/demo.sh
@@ -38,6 +38,15 @@ fuzz: $(STAMP) $(VENV)/.fuzz ## Give a million random inputs to what reads input
 $(VENV)/.fuzz: $(STAMP) requirements-fuzz.txt
 	@$(BIN)/python -m pip install -q --require-hashes -r requirements-fuzz.txt
 	@touch $@
+
+# ONLY=render names one, REPEATS=9 runs each pair more often; LAST=1 looks at the last results instead of running.
+BENCH = $(BIN)/python -m benchmarks $(ONLY) $(if $(REPEATS),--repeats $(REPEATS)) $(if $(LAST),--last)
+
+bench: $(STAMP) toolchain ## Measure speed and growth beside what they are compared with, about a quarter of an hour
+	$(BENCH)
+
+bench-check: $(STAMP) toolchain ## The same, and fail where a goal is missed
+	$(BENCH) --check
 
 generate: $(STAMP) ## Write the components anew from their classes
 	$(BIN)/claimsmith generate

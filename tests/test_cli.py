@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import inspect
 import json
 import os
 import subprocess
@@ -12,6 +13,7 @@ from typer.testing import CliRunner
 
 from claimsmith import __version__
 from claimsmith.cli.app import app
+from claimsmith.cli.outline import outline
 from tests.refusal_files import CLASS, FILES, KEY, PATH_BINDINGS, PATH_CLASS, claim, spoilt
 from tests.samples import contents, write_files
 
@@ -62,6 +64,13 @@ def test_help_has_an_example(words: list[str]) -> None:
     assert result.exit_code == 0
     assert "Example" in result.stdout
     assert "claimsmith " in result.stdout
+
+
+def test_the_help_of_all_commands_needs_none_of_their_options() -> None:
+    short = outline(app)
+    assert CliRunner().invoke(short, ["--help"]).stdout == run("--help").stdout
+    assert not any(inspect.signature(c.callback).parameters for c in short.registered_commands)
+    assert all(c.callback.__name__ in run("--help").stdout for c in app.registered_commands)
 
 
 @pytest.mark.parametrize("words", COMMANDS)

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import yaml
 
-from claimsmith import binding, render
+from claimsmith import binding, render, yaml_text
 from claimsmith.values import Ref
 from tests.samples import claim_data, class_data, planned
 from tests.test_plan import GROUP, SERVER
@@ -54,7 +54,7 @@ def test_a_secret_without_sources_says_so() -> None:
 
 def test_there_are_no_anchors() -> None:
     shared = {"a": 1}
-    assert "&" not in yaml.dump({"x": shared, "y": shared}, Dumper=render._Dumper)
+    assert "&" not in yaml_text.dumped({"x": shared, "y": shared})
 
 
 def test_a_value_that_is_not_known_yet_is_shown_by_its_source() -> None:

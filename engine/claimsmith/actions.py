@@ -74,7 +74,8 @@ def bind(
     left = [r for r in before if r.claim not in present and str(r.claim) not in forget]
     records = sorted([*records, *released.keep(catalog, left)], key=lambda r: r.claim)
     rows = [BindRow(r.claim, r.klass, r.reason, _change(known.get(r.claim), r)) for r in records]
-    gone = [BindRow(c, r.klass, r.reason, "removed") for c, r in known.items() if c not in {x.claim for x in records}]
+    kept = {r.claim for r in records}
+    gone = [BindRow(c, r.klass, r.reason, "removed") for c, r in known.items() if c not in kept]
     path = project.bindings_path(stack)
     text = bindings_file.write(records, stack=stack)
     changed = not path.exists() or path.read_text(encoding="utf-8") != text

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import Any
 
-import yaml
 from pydantic import Field
 
 from claimsmith.binding import Record
@@ -14,6 +14,7 @@ from claimsmith.errors import BindingError, Collector, LoadError, Problem, Sourc
 from claimsmith.models.base import Model
 from claimsmith.models.objects import ClaimKey, ClassKey
 from claimsmith.models.parse import parse
+from claimsmith.yaml_text import text_of
 
 HEAD = """\
 # The class that serves each claim, chosen once and kept.
@@ -42,6 +43,11 @@ class _File(Model):
 
 def read(text: str, *, file: str) -> list[Record]:
     """The records in the text of a bindings file. One that is broken is refused with its line, never guessed at."""
+    return list(_read(text, file))
+
+
+@lru_cache(maxsize=2)
+def _read(text: str, file: str) -> Sequence[Record]:
     try:
         documents = read_documents(text, file=file)
     except LoadError as error:
@@ -55,22 +61,22 @@ def read(text: str, *, file: str) -> list[Record]:
     raw = parse(_File, document)
     problems = Collector()
     records: dict[ClaimKey, Record] = {}
-    for index, b in enumerate(raw.bindings):
+    places = document.sources_of_items("bindings") if raw.bindings else []
+    for index, (b, where) in enumerate(zip(raw.bindings, places, strict=True)):
         claim = ClaimKey.parse(b.claim)
-        where = document.source_of(("bindings", index))
         if claim in records:
             problems.add(Problem(f"{claim} is bound twice", where, f"bindings[{index}]", "keep one of the two"))
         previous = ClassKey.parse(b.previous_class) if b.previous_class else None
         klass, picks = ClassKey.parse(b.class_), b.picks or {}
         records[claim] = Record(claim, b.uid, klass, b.reason, b.digest, previous, where, b.released, picks, b.stack)
     problems.raise_as(BindingError)
-    return list(records.values())
+    return tuple(records.values())
 
 
 def write(records: Sequence[Record], *, stack: str) -> str:
     """The text of the bindings file, the same for the same records."""
     document = {"apiVersion": "claimsmith.io/v1alpha1", "kind": "Bindings", "bindings": list(_rows(records))}
-    return HEAD.format(stack=stack) + yaml.safe_dump(document, sort_keys=False, width=120, allow_unicode=True)
+    return HEAD.format(stack=stack) + text_of(document)
 
 
 def _rows(records: Iterable[Record]) -> Iterable[dict[str, Any]]:

@@ -75,6 +75,13 @@ class Document:
             mark = key.start_mark
         return Source(self.file, self.line + mark.line, mark.column + 1)
 
+    def sources_of_items(self, key: str) -> list[Source]:
+        """The place of each item of a list at the top, for lists that are too long to ask one by one."""
+        root: yaml.Node = next(iter(yaml.compose_all(self.text, Loader=_Loader)))
+        items = next(value.value for name, value in root.value if name.value == key)
+        marks = [item.start_mark for item in items]
+        return [Source(self.file, self.line + mark.line, mark.column + 1) for mark in marks]
+
 
 def read_documents(text: str, *, file: str) -> list[Document]:
     """All documents of a text, empty ones left out."""

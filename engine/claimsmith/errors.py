@@ -23,7 +23,7 @@ nothing else formats an error.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
@@ -170,11 +170,15 @@ def in_order(problems: Iterable[Problem]) -> list[Problem]:
 
 
 @contextmanager
-def at(where: Source | None, path: str = "", *, prefix: str = "") -> Iterator[None]:
-    """Add place and path to problems raised inside that have none; put `prefix` before what they say."""
+def at(where: Source | Callable[[], Source] | None, path: str = "", *, prefix: str = "") -> Iterator[None]:
+    """Add place and path to problems raised inside that have none; put `prefix` before what they say.
+
+    A place that has to be searched for is given as a function: it is wanted only where there is a problem.
+    """
     try:
         yield
     except EngineError as error:
+        where = where() if callable(where) else where
         raise type(error)(
             *(replace(p, what=f"{prefix}{p.what}", where=p.where or where, path=p.path or path) for p in error.problems)
         ) from error

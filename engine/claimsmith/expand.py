@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from claimsmith import fieldpath, flow, templating
 from claimsmith.binding import Binding, Record, Unbound, bind_one, changed_and_gone
 from claimsmith.catalog import Catalog
 from claimsmith.compose import environments, patches
+from claimsmith.compose.compiled import Made, Reader, compiled
 from claimsmith.compose.identity import EXTERNAL_NAME, PROTECT, Identity, dress
 from claimsmith.compose.options import Options, has, options_of
 from claimsmith.documents import MAX_NODES, Document
@@ -25,7 +27,7 @@ from claimsmith.models.objects import ClaimKey
 from claimsmith.models.template import cleaned
 from claimsmith.models.workload import APPLICATION, Application, read_application
 from claimsmith.scope import Scopes, refuse_elsewhere
-from claimsmith.values import Mix, Ref, copied, is_later, known, walk
+from claimsmith.values import Mix, Ref, is_later, known, walk
 
 PROTECT_VALUE = "true"
 SECRET_REF = "writeConnectionSecretToRef"
@@ -197,32 +199,33 @@ class _Expander:
     def _composed(self, binding: Binding, above: tuple[Claim, ...]) -> Draft:
         identity = identity_of(binding, project=self.project, stack=self.stack)
         draft = Draft(binding, identity)
-        sides = draft.sides()
+        reader = Reader(draft.sides())
         waits = flow.awaited(binding.klass)
         problems = Collector()
         for operation in flow.operations(binding.klass):
             with problems.catch(but=templating.TemplateError):
                 if operation.template:
-                    made = self._child(operation.template, draft, sides, waits.get(operation.name, ()), above)
+                    made = self._child(operation.template, draft, reader, waits.get(operation.name, ()), above)
                     if made:
-                        _tell(operation, made, sides, binding)
+                        _tell(operation, made, reader, binding)
                 else:
-                    self._environment(operation, sides, binding)
+                    self._environment(operation, reader, binding)
         problems.raise_as(ComposeError)
-        draft.environment = sides[Side.environment]
+        draft.environment = reader.sides[Side.environment]
         if binding.klass.parent is Parent.xr_claim and draft.nested:
             draft.status = draft.nested[0].status
         return draft
 
     def _child(
-        self, template: Template, draft: Draft, sides: Sides, waits: Sequence[str], above: tuple[Claim, ...]
+        self, template: Template, draft: Draft, reader: Reader, waits: Sequence[str], above: tuple[Claim, ...]
     ) -> Child | Draft | None:
         """What a template makes, noted in the draft; None where it is made elsewhere, or cannot be made yet."""
         binding, identity = draft.binding, draft.identity
-        document, outcomes = _made(template, sides, binding)
-        _refuse_huge(document, outcomes, template, binding)
-        dressed = dress(document, template.name, identity, class_ref=template.class_ref)
-        with at(_place(template, binding), prefix=f"{binding.claim.key}, child {template.name!r}: "):
+        made = _made(template, reader, binding)
+        if not made.fits:
+            _refuse_huge(made, template, binding)
+        dressed = dress(made.document, template.name, identity, class_ref=template.class_ref)
+        with at(partial(_place, template, binding), prefix=f"{binding.claim.key}, child {template.name!r}: "):
             refuse_name(dressed)
             self._check_scope(template, binding)
             if identity.namespaced:
@@ -236,11 +239,11 @@ class _Expander:
         if template.composite:
             below = self._nested(template, dressed, binding, above)
             if below:
-                below.outcomes = tuple(outcomes)
+                below.outcomes = made.outcomes
                 draft.nested.append(below)
             return below
         address = f"{binding.claim.key}/{template.name}"
-        draft.children.append(Child(address, template, dressed, options, tuple(outcomes)))
+        draft.children.append(Child(address, template, dressed, options, made.outcomes))
         return draft.children[-1]
 
     def _check_scope(self, template: Template, binding: Binding) -> None:
@@ -248,10 +251,12 @@ class _Expander:
         lenient = binding.klass.parent is Parent.xr and self.scopes.namespaced(template.group_kind) is None
         self.scopes.check(template.group_kind, namespaced=None if lenient else binding.klass.namespaced)
 
-    def _environment(self, operation: flow.Operation, sides: Sides, binding: Binding) -> None:
+    def _environment(self, operation: flow.Operation, reader: Reader, binding: Binding) -> None:
         """What the environment starts as, or one of the patches that change it."""
+        sides = reader.sides
         if operation.patch:
             _applied(operation.patch, sides, None, binding)
+            reader.forget()
             return
         given = [d.data for d in self.catalog.today.environments.values()]
         with at(binding.klass.document.source_of(operation.at), prefix=f"{binding.claim.key}, {operation.name}: "):
@@ -281,20 +286,20 @@ def _application(template: Template, document: dict[str, Any], binding: Binding)
         return read_application(Document(document, where.file, where.line))
 
 
-def _made(template: Template, sides: Sides, binding: Binding) -> tuple[dict[str, Any], list[patches.Outcome]]:
-    """The document of a template: its base with its patches, or what its text becomes."""
+def _made(template: Template, reader: Reader, binding: Binding) -> Made:
+    """What a template makes: its base with its patches, or what its text becomes."""
     if template.opaque is None:
-        return _patched(template, sides, binding)
+        return compiled(template).make(reader, lambda problem, patch: _blamed(problem, patch, template, binding))
     where = _place(template, binding)
     with at(where, prefix=f"{binding.claim.key}, child {template.name!r}: "):
-        document = templated(template.opaque, template.base, sides[Side.claim], where)
-    return document, []
+        return Made(templated(template.opaque, template.base, reader.sides[Side.claim], where), (), fits=False)
 
 
-def _tell(operation: flow.Operation, made: Child | Draft, sides: Sides, binding: Binding) -> None:
+def _tell(operation: flow.Operation, made: Child | Draft, reader: Reader, binding: Binding) -> None:
     """Apply the patches that read a child which is made."""
     for patch in operation.outward:
-        _applied(patch, {**sides, Side.resource: seen(made, patch.reads)}, operation.template, binding)
+        reader.forget()
+        _applied(patch, {**reader.sides, Side.resource: seen(made, patch.reads)}, operation.template, binding)
 
 
 def seen(made: Child | Draft, paths: Iterable[str]) -> dict[str, Any]:
@@ -339,19 +344,6 @@ def templated(
     return cleaned(document, Document(document, where.file if where else ""), "", [])
 
 
-def _patched(template: Template, sides: Sides, binding: Binding) -> tuple[dict[str, Any], list[patches.Outcome]]:
-    document: dict[str, Any] = copied(dict(template.base))
-    sides = {**sides, Side.resource: document}
-    outcomes: list[patches.Outcome] = []
-    problems = Collector()
-    for patch in template.patches:
-        if patch.target is Side.resource:
-            with problems.catch():
-                outcomes.append(_applied(patch, sides, template, binding))
-    problems.raise_as(ComposeError)
-    return document, outcomes
-
-
 def _applied(patch: Patch, sides: Sides, template: Template | None, binding: Binding) -> patches.Outcome:
     """The outcome of a patch; what goes wrong is told with its places."""
     try:
@@ -368,17 +360,15 @@ def _all_leaves(document: dict[str, Any]) -> Iterator[tuple[fieldpath.Path, Any]
             yield from walk(leaf.known, path)
 
 
-def _refuse_huge(
-    document: dict[str, Any], outcomes: Sequence[patches.Outcome], template: Template, binding: Binding
-) -> None:
+def _refuse_huge(made: Made, template: Template, binding: Binding) -> None:
     """Refuse what no cluster can hold: whole numbers that the engine would round, and what patches made too large."""
-    for number, (path, leaf) in enumerate(_all_leaves(document)):
+    for number, (path, leaf) in enumerate(_all_leaves(made.document)):
         if number > MAX_NODES or len(path) > fieldpath.MAX_STEPS:
             what = f"{binding.claim.key}, child {template.name!r}: the patches make it too large or too deep"
             raise ComposeError(Problem(what, _place(template, binding), template.at, "copy less with patches"))
         if not isinstance(leaf, int) or leaf in _INT64:
             continue
-        written = (o.patch for o in outcomes if o.applied and path[: len(to := fieldpath.parse(o.patch.to))] == to)
+        written = (o.patch for o in made.outcomes if o.applied and path[: len(to := fieldpath.parse(o.patch.to))] == to)
         patch = next(written, None)
         text = fieldpath.to_text(path)
         where = (

@@ -72,9 +72,10 @@ def has_wildcard(path: Path | str) -> bool:
 def get(data: Value, path: Path | str) -> Value:
     """The value at the path; a null that is there is found. The empty path gives null."""
     path = _parsed(path)
-    here = data if path else None
-    for depth in range(len(path)):
-        here = _step(here, path, depth)
+    here: Value = data if path else None
+    for depth, segment in enumerate(path):
+        usual = here.__class__ is dict and segment.__class__ is str and segment in here
+        here = here[segment] if usual else _step(here, path, depth)
     return here
 
 

@@ -103,6 +103,13 @@ def _refuse_written_words(template: Template, document: Document) -> None:
 
 def operations(klass: Class) -> list[Operation]:
     """What is done for a claim or composite, in order; the templates are those of the class."""
+    if "operations" not in klass.memo:
+        klass.memo["operations"] = _operations(klass)
+    found: list[Operation] = klass.memo["operations"]
+    return found
+
+
+def _operations(klass: Class) -> list[Operation]:
     if klass.parent is not Parent.xr:
         return [Operation(t.name, template=t, at=t.at) for t in klass.templates]
     found = _own(klass)
@@ -130,6 +137,13 @@ def _own(klass: Class) -> list[Operation]:
 
 def awaited(klass: Class) -> dict[str, tuple[str, ...]]:
     """The status fields of each child that something else is made of: these are waited for."""
+    if "awaited" not in klass.memo:
+        klass.memo["awaited"] = _awaited(klass)
+    found: dict[str, tuple[str, ...]] = klass.memo["awaited"]
+    return found
+
+
+def _awaited(klass: Class) -> dict[str, tuple[str, ...]]:
     if klass.parent is not Parent.xr:
         return {}
     done = operations(klass)

@@ -260,12 +260,17 @@ def target_of_given(resource: GivenResource) -> Target:
 def finished(draft: Draft, targets: Mapping[GroupKind, Sequence[Target]], table: Table) -> PlannedClaim:
     """The claim with selectors replaced by references, its children in order, and its Secrets."""
     nested = [finished(d, targets, table) for d in draft.nested]
-    children = {c.address: _referenced(c, draft, targets, table) for c in draft.children}
+    own = [target_of(c, draft.identity) for c in draft.children]
+    siblings = _siblings(draft) if draft.identity.parent is Parent.xr else own
+    children = {
+        c.address: _referenced(c, target, draft, siblings, targets, table)
+        for c, target in zip(draft.children, own, strict=True)
+    }
     needs = {
         a: [(ref.resource, fieldpath.to_text(path)) for path, ref in refs_at(c.document)] for a, c in children.items()
     }
     claim = draft.binding.claim
-    with at(draft.binding.klass.document.source_of("spec"), prefix=f"{claim.key}: "):
+    with at(lambda: draft.binding.klass.document.source_of("spec"), prefix=f"{claim.key}: "):
         order = reference.ordered(list(children), needs)
         places = [p for a in order if (p := _place(children[a]))] + [
             p for n in nested if (p := _nested_place(n, draft))
@@ -317,14 +322,19 @@ def recorded_pick(binding: Binding, template: Template, selection: Selection) ->
     return next((found for n in names if n and (found := binding.picks.get(pick_key(n, path)))), "")
 
 
-def _referenced(child: Child, draft: Draft, targets: Mapping[GroupKind, Sequence[Target]], table: Table) -> Child:
-    own = target_of(child, draft.identity)
+def _referenced(
+    child: Child,
+    own: Target,
+    draft: Draft,
+    siblings: Sequence[Target],
+    targets: Mapping[GroupKind, Sequence[Target]],
+    table: Table,
+) -> Child:
     picks: dict[str, str] = {}
     todays = draft.identity.parent is Parent.xr
-    siblings = _siblings(draft) if todays else []
 
     def candidates_for(selection: Selection) -> Sequence[Target]:
-        if todays and selection.same_parent:
+        if selection.same_parent:
             return siblings
         found = [t for kind in selection.targets for t in targets.get(kind, ())]
         # An application refers to nothing outside its namespace.

@@ -11,7 +11,7 @@ import graphlib
 import hashlib
 import heapq
 import itertools
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -140,11 +140,12 @@ def replace_selectors(
     that all children of the same parent have, a selector is left to its controller, by these labels, unless its targets
     are known and it `fits`.
     """
-    if "spec" not in document:
+    fields = _fields(document, table)
+    way = _way(document.get("spec"), ("spec",), fields)
+    if not way:
         return dict(document)
     found = selections(document, table, maybe, only_known=siblings is not None)
     chosen = {s.path: s for s in found if fits(s)}
-    fields = _fields(document, table)
 
     def said_of(selection: Selection, value: Any) -> dict[str, Any]:
         kept = also(selection, value)
@@ -152,7 +153,7 @@ def replace_selectors(
             {} if kept is None else {f"{selection.name}{_SUFFIX}": kept}
         )
 
-    replaced = _replaced(document.get("spec"), ("spec",), chosen, said_of, fields, siblings)
+    replaced = _replaced(document.get("spec"), ("spec",), way, chosen, said_of, fields, siblings)
     return dict(document) | {"spec": replaced}
 
 
@@ -211,8 +212,10 @@ def _find(
     if not isinstance(value, dict):
         return
     for key, item in value.items():
+        if not isinstance(item, dict | list):
+            continue
         here = (*path, key)
-        if _is_selector(key, item, table.get(owner, {})):
+        if isinstance(item, dict) and _is_selector(key, item, table.get(owner, {})):
             name = key.removesuffix(_SUFFIX)
             if only_known and (name not in table.get(owner, {}) or _unknown_words(item)):
                 continue
@@ -259,18 +262,33 @@ def _fields(document: Mapping[str, Any], table: Table) -> Mapping[str, tuple[Gro
     return table.get(GroupKind.of(dict(document)), {})
 
 
+def _way(value: Any, path: fieldpath.Path, fields: Mapping[str, tuple[GroupKind, ...]]) -> set[fieldpath.Path]:
+    """The paths of all objects and lists that hold a selector, or lead to one."""
+    found: set[fieldpath.Path] = set()
+    for key, item in enumerate(value) if isinstance(value, list) else value.items() if isinstance(value, dict) else ():
+        if not isinstance(item, dict | list):
+            continue
+        if isinstance(key, str) and _is_selector(key, item, fields):
+            found.add(path)
+        else:
+            found |= _way(item, (*path, key), fields)
+    return {path, *found} if found else found
+
+
 def _replaced(
     value: Any,
     path: fieldpath.Path,
+    way: Collection[fieldpath.Path],
     chosen: Mapping[fieldpath.Path, Selection],
     said_of: Callable[[Selection, Any], dict[str, Any]],
     fields: Mapping[str, tuple[GroupKind, ...]],
     siblings: Mapping[str, Any] | None,
 ) -> Any:
-    if isinstance(value, list):
-        return [_replaced(item, (*path, i), chosen, said_of, fields, siblings) for i, item in enumerate(value)]
-    if not isinstance(value, dict):
+    """The value with its selectors replaced; what is not on the way to one stays as it is."""
+    if path not in way:
         return value
+    if isinstance(value, list):
+        return [_replaced(item, (*path, i), way, chosen, said_of, fields, siblings) for i, item in enumerate(value)]
     result: dict[str, Any] = {}
     for key, item in value.items():
         here = (*path, key)
@@ -279,7 +297,7 @@ def _replaced(
         elif (*path, f"{key.removesuffix('Ref')}{_SUFFIX}") in chosen and key.endswith("Ref"):
             continue  # it is said together with the selector
         elif not _is_selector(key, item, fields):
-            result[key] = _replaced(item, here, chosen, said_of, fields, siblings)
+            result[key] = _replaced(item, here, way, chosen, said_of, fields, siblings)
         elif siblings is not None:
             result[key] = _by_labels(item, siblings)
     return result

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-import yaml
-
+from claimsmith import yaml_text as yaml_writer
 from claimsmith.plan import Plan, PlannedClaim, secret_document
 from claimsmith.values import mapped, shown
 from claimsmith.workload_plan import PlannedWorkload
@@ -40,7 +39,7 @@ def plain(document: dict[str, Any]) -> dict[str, Any]:
 
 def _claim(claim: PlannedClaim) -> str:
     head = f"# {claim.address}, served by {claim.binding.klass.key} ({claim.binding.reason})\n"
-    parts = [f"---\n{yaml_text(plain(child.document))}" for child in claim.children]
+    parts = [f"---\n{yaml_text(child.document)}" for child in claim.children]
     for secret in claim.connections:
         from_ = ", ".join(f"{s} ({s.kind})" for s in secret.sources) or "no child: it will be empty"
         parts.append(f"---\n# its data: the keys of {from_}\n{yaml_text(secret_document(claim.identity, secret))}")
@@ -66,26 +65,6 @@ def as_stream(documents: Iterable[Mapping[str, Any]]) -> str:
 
 def yaml_text(document: dict[str, Any], *, sort_keys: bool = False, blocks: bool = False) -> str:
     """One document as YAML; with `blocks`, texts of several lines are written line by line."""
-    dumper = _Blocks if blocks else _Dumper
-    return str(yaml.dump(document, Dumper=dumper, sort_keys=sort_keys, width=120, allow_unicode=True))
-
-
-_Base: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
-
-
-class _Dumper(_Base):  # type: ignore[misc]  # the C class where there is one
-    """Writes every value out: no anchors, so that each document reads alone."""
-
-    def ignore_aliases(self, data: Any) -> bool:  # noqa: ARG002 - the base class's signature
-        return True
-
-
-class _Blocks(_Dumper):
-    """Writes texts of several lines as blocks."""
-
-
-def _block(dumper: Any, text: str) -> Any:
-    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style="|" if "\n" in text else None)
-
-
-_Blocks.add_representer(str, _block)
+    if sort_keys or blocks:
+        return yaml_writer.dumped(document, sort_keys=sort_keys, blocks=blocks)
+    return yaml_writer.text_of(document, shown)

@@ -129,18 +129,21 @@ def walk(value: Any, path: fieldpath.Path = ()) -> Iterator[tuple[fieldpath.Path
 
 
 def refs(value: Any) -> Iterator[Ref]:
-    """Every Ref in a document, in file order."""
-    return (ref for _, ref in refs_at(value))
+    """Every Ref in a value, in file order."""
+    return (ref for _, ref in refs_at({"": value}))
 
 
-def refs_at(value: Any) -> Iterator[tuple[fieldpath.Path, Ref]]:
+def refs_at(value: Any, path: fieldpath.Path = ()) -> list[tuple[fieldpath.Path, Ref]]:
     """Every Ref in a document with the path of the field that needs it, in file order."""
-    for path, leaf in walk(value):
-        match leaf:
-            case Ref():
-                yield path, leaf
-            case Mix():
-                yield from ((path, ref) for source in leaf.sources for ref in refs(source))
+    found: list[tuple[fieldpath.Path, Ref]] = []
+    for key, item in value.items() if isinstance(value, dict) else enumerate(value):
+        if isinstance(item, dict | list):
+            found += refs_at(item, (*path, key))
+        elif isinstance(item, Ref):
+            found.append(((*path, key), item))
+        elif isinstance(item, Mix):
+            found += [((*path, key), ref) for source in item.sources for ref in refs(source)]
+    return found
 
 
 def mapped(value: Any, change: Callable[[Any], Any]) -> Any:

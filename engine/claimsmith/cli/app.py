@@ -4,12 +4,24 @@ from __future__ import annotations
 
 import itertools
 import os
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from claimsmith.cli import completion, console, converting, local, questions, review, stacks, starting, toolchain
+from claimsmith.cli import (
+    completion,
+    console,
+    converting,
+    local,
+    outline,
+    questions,
+    review,
+    stacks,
+    starting,
+    toolchain,
+)
 from claimsmith.cli.console import CheckFormat, Format, Output, TextFormat
 from claimsmith.cli.questions import Stack
 
@@ -18,6 +30,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer(
     pretty_exceptions_enable=False,
+    rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
     help="Claims and compositions for Pulumi.",
 )
@@ -266,4 +279,5 @@ def _project() -> Project:
 
 def main() -> None:
     """Run the command line."""
-    app(prog_name="claimsmith")
+    only_help = sys.argv[1:] in (["--help"], ["-h"])
+    (outline.outline(app) if only_help else app)(prog_name="claimsmith")

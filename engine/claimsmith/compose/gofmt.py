@@ -8,6 +8,7 @@ hold, and `%p`, which prints the address of an array or object.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any, Final
 
 from claimsmith.compose import gostrconv, goverbs
@@ -24,12 +25,22 @@ _FLAGS = {"#": "sharp", "0": "zero", "+": "plus", "-": "minus", " ": "space"}
 
 def sprintf(fmt: str, *values: Any) -> str:
     """The values put into the format."""
+    # Most formats say `%s` and nothing else, which Python reads alike.
+    if _texts(fmt) == len(values) and all(value.__class__ is str and value.isascii() for value in values):
+        return fmt % values
     return _Printer(fmt, values).run()
 
 
 def default_text(value: Any) -> str:
     """The value by `%v`."""
     return value if isinstance(value, str) else sprintf("%v", value)
+
+
+@lru_cache(maxsize=1024)
+def _texts(fmt: str) -> int:
+    """How many texts a format takes, if it takes nothing else; else -1."""
+    found = fmt.count("%s")
+    return found if found == fmt.count("%") else -1
 
 
 class _Printer:

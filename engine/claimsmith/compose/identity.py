@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 from claimsmith.errors import ComposeError, Problem
@@ -25,7 +26,7 @@ GIVEN_BY = "claimsmith.io/given-by"
 """On a given resource: the other stack that gives it; here it is only referred to."""
 CONTROLLER_OWNED = "claimsmith.io/controller-owned"
 TIMEOUT = "claimsmith.io/timeout"
-LABEL = "resourceclaim.crossplane.io/"
+CLAIM_LABELS = tuple(f"resourceclaim.crossplane.io/{word}" for word in ("namespace", "name", "uid"))
 COMPOSITE = {"apiVersion": "core.crossplane.io/v1alpha1", "kind": "CompositeResource"}
 AGGREGATE = {"apiVersion": "aggregation.crossplane.io/v1alpha1", "kind": "AggregateResource"}
 SECRET_TYPE = "connection.crossplane.io/v1alpha1"
@@ -110,7 +111,7 @@ class Identity:
                 whose = self.given_labels.get(COMPOSITE_LABEL) or self.name
                 values = {COMPOSITE_LABEL: whose, **(known if len(known) > 1 else {})}
             case _:
-                values = {f"{LABEL}namespace": self.namespace, f"{LABEL}name": self.name, f"{LABEL}uid": self.uid}
+                values = dict(zip(CLAIM_LABELS, (self.namespace, self.name, self.uid), strict=True))
         return {key: label_value(value) for key, value in values.items()}
 
     def claim_reference(self) -> dict[str, Any]:
@@ -119,6 +120,7 @@ class Identity:
         return {"apiVersion": self.api_version, "kind": self.kind, **place, "name": self.name}
 
 
+@lru_cache(maxsize=256)
 def generated_name(stem: str, uid: str, template: str) -> str:
     """`<stem>-<5>`: the same for the same claim and template, cut to Kubernetes' limit."""
     number = int.from_bytes(hashlib.sha256(f"{uid}/{template}".encode()).digest()[:8], "big")

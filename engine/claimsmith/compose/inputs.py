@@ -21,7 +21,8 @@ def value_last(function: Callable[P, Value]) -> Callable[P, Value]:
 
     @wraps(function)
     def wrapped(*args: P.args, **kwargs: P.kwargs) -> Value:
-        if any(argument is ABSENT for argument in (*args, *kwargs.values())):
+        # By identity: what is equal to ABSENT is ABSENT.
+        if ABSENT in args or (kwargs and ABSENT in kwargs.values()):
             return ABSENT
         try:
             return function(*args, **kwargs)

@@ -29,7 +29,7 @@ def apply(patch: Patch, sides: Mapping[Side, dict[str, Any]]) -> Outcome:
     """Apply one patch to its target, in place. An optional one whose source is missing is skipped."""
     origin, target = sides[patch.origin], sides[patch.target]
     try:
-        values = [_read(origin, path) for path in patch.reads]
+        values = [read(origin, path) for path in patch.reads]
     except NotFound as error:
         if not patch.required:
             return Outcome(patch, applied=False, why=str(error))
@@ -89,11 +89,12 @@ def _text(patch: Patch, values: Sequence[Any]) -> str:
     return made if isinstance(made, str) else ""
 
 
-def _read(data: dict[str, Any], path: str) -> Any:
+def read(data: dict[str, Any], path: str | fieldpath.Path) -> Any:
+    """The value at a path, or what it will be where something on the way is known only later."""
     try:
         return fieldpath.get(data, path)
     except FieldPathError:
-        found = inside(data, fieldpath.parse(path))
+        found = inside(data, fieldpath.parse(path) if isinstance(path, str) else path)
         if found is None:
             raise
         return found

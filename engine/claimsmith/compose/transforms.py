@@ -43,6 +43,14 @@ def apply_all(transforms: Iterable[Transform], value: Value) -> Value:
     return value
 
 
+def prepared(transform: Transform) -> Callable[[Value], Value]:
+    """A function that gives the value after one transform, for many values."""
+    function, arguments, options = _call(transform)
+    if options:
+        return lambda value: function(*arguments, value, **options)
+    return lambda value: function(*arguments, value)
+
+
 def call_of(transform: Transform) -> tuple[str, Arguments, Options]:
     """The name of the function that the transform stands for, its arguments before the value, and its options."""
     function, arguments, options = _call(transform)

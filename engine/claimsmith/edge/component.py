@@ -22,7 +22,7 @@ from claimsmith.compose.options import (
 from claimsmith.connection import Connection, SecretPlace
 from claimsmith.edge import secrets
 from claimsmith.edge.deployment import Deployment
-from claimsmith.edge.managed import Managed
+from claimsmith.edge.managed import PROVIDER_VERSION, Managed
 from claimsmith.edge.values import filled, join, pruned
 from claimsmith.expand import templated
 from claimsmith.models.klass import Detail, Opaque, Parent
@@ -133,10 +133,8 @@ class Composite(pulumi.ComponentResource):
         dressed = self._as_controllers_left_it(dressed, options)
         aliases = [pulumi.Alias(name=f"{self._name}/{previous_name}")] if previous_name else []
         provider = self._deployment.provider_for(self.CLASS.service_account)
-        opts = pulumi.ResourceOptions.merge(
-            resource_options(options, parent=self, provider=provider),
-            pulumi.ResourceOptions(aliases=aliases, depends_on=self._deployment.needs(dressed)),
-        )
+        needs = self._deployment.needs(dressed)
+        opts = resource_options(options, parent=self, provider=provider, aliases=aliases, depends_on=needs)
         child = Managed(f"{self._name}/{template}", engine_document(dressed, options, self.claim), opts)
         child.kept = options.retain
         self._made.append(child)
@@ -229,8 +227,8 @@ class Composite(pulumi.ComponentResource):
         waits += [s.id for s in self._secret_resources]
         if self._deployment.records:
             self._record(references)
-        self.resources = pulumi.Output.all(*waits).apply(lambda _: references)
         self.phase = pulumi.Output.all(*waits).apply(lambda _: "Bound")
+        self.resources = self.phase.apply(lambda _: references)
         self.connection_keys = pulumi.Output.from_input([])
         if self.details is not None:
             self.connection_keys = pulumi.Output.unsecret(
@@ -329,15 +327,19 @@ def engine_document(document: Mapping[str, Any], options: Options, identity: Ide
     return {**document, "metadata": {**metadata, "annotations": annotations}}
 
 
-def resource_options(options: Options, *, parent: pulumi.Resource, provider: Any) -> pulumi.ResourceOptions:
-    """A child's options as the engine knows them."""
+def resource_options(
+    options: Options, *, parent: pulumi.Resource, provider: Any, **more: Any
+) -> pulumi.ResourceOptions:
+    """A child's options as the engine knows them, with others beside them."""
     return pulumi.ResourceOptions(
         parent=parent,
         provider=provider,
+        version=PROVIDER_VERSION,
         retain_on_delete=options.retain or None,
         protect=options.protect or None,
         ignore_changes=list(options.ignore_changes),
         custom_timeouts=pulumi.CustomTimeouts(create=options.timeout, update=options.timeout, delete=options.timeout),
+        **more,
     )
 
 

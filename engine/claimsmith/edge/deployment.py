@@ -75,8 +75,9 @@ class Deployment:
         self._registered: dict[str, Managed | Elsewhere] = {}
         self._defining: dict[GroupKind, Managed] = {}
         self._claims: dict[str, Any] = {}
+        self._addresses: set[str] = set()
         for target in targets:
-            self._planned.setdefault(target.group_kind, []).append(target)
+            self._plan(target)
 
     @classmethod
     def current(cls) -> Deployment:
@@ -161,9 +162,12 @@ class Deployment:
     def add(self, target: Target, resource: Managed | Elsewhere) -> None:
         """Note what was registered, so that selectors of later children find it."""
         self._registered[target.address] = resource
-        known = self._planned.setdefault(target.group_kind, [])
-        if all(t.address != target.address for t in known):
-            known.append(target)
+        if target.address not in self._addresses:
+            self._plan(target)
+
+    def _plan(self, target: Target) -> None:
+        self._addresses.add(target.address)
+        self._planned.setdefault(target.group_kind, []).append(target)
 
     def targets(self, kind: GroupKind) -> list[Target]:
         """All resources of a kind in this stack."""

@@ -33,7 +33,8 @@ class Managed(pulumi.CustomResource):
     ) -> None:
         self.document = document
         self.template = resource_name.rpartition("/")[2]
-        pinned = pulumi.ResourceOptions.merge(pulumi.ResourceOptions(version=PROVIDER_VERSION), opts)
+        version = pulumi.ResourceOptions(version=PROVIDER_VERSION)
+        pinned = opts if opts.version else pulumi.ResourceOptions.merge(version, opts)
         token = resource_type(document) + ("Patch" if patch else "")
         super().__init__(token, resource_name, {"status": None, **document}, pinned)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import importlib.util
 import sys
 from pathlib import Path
@@ -33,15 +34,14 @@ from claimsmith.reference import Table
 
 def run(start: Path | None = None) -> None:
     """Deploy the stack that the engine is asked for. The user's mistakes end the run with their text, no traceback."""
+    # What is loaded by now stays: the collector need not look through it again and again.
+    gc.freeze()
     try:
         project = Project(find_root(start))
         settings = pulumi.Config("claimsmith")
         stack = pulumi.get_stack()
         plan = project.plan(stack, unrecorded_ok=settings.get("bind") == "auto")
-        components = {
-            c.address: static_component(c) if c.binding.klass.static else load_component(project, c.binding.klass)
-            for c in plan.walk()
-        }
+        components = _components(project, plan)
         cluster = Cluster(workspace.read_kubeconfig(project, settings.get("kubeconfig")), settings.get("context"))
         identity = cluster.identity()
         preflight.refuse_another_cluster(project, stack, identity, keep=not pulumi.runtime.is_dry_run())
@@ -50,7 +50,8 @@ def run(start: Path | None = None) -> None:
         preflight.refuse_foreign_given(plan, cluster)
         refuse_held(plan, cluster)
         refuse_foreign_objects(plan, cluster)
-        members = find_members(plan, project.catalog(stack), cluster)
+        static = any(c.binding.klass.static for c in plan.claims)
+        members = find_members(plan, project.catalog(stack), cluster) if static else Members()
         deploy(
             plan,
             components,
@@ -118,7 +119,23 @@ def deploy(
     if workloads:
         pulumi.export("workloads", workloads)
     # Not part of the exports: these are written, then the run fails.
-    pulumi.Output.all(**summary, **workloads).apply(lambda _: _fail_on(deployment.problems))
+    told = [output.apply(lambda _: True) for output in (*summary.values(), *workloads.values())]
+    pulumi.Output.all(*told).apply(lambda _: _fail_on(deployment.problems))
+
+
+def _components(project: Project, plan: Plan) -> dict[str, type[Composite]]:
+    """The component of each claim, by its address; one that serves many is loaded once."""
+    loaded: dict[int, type[Composite]] = {}
+    found: dict[str, type[Composite]] = {}
+    for claim in plan.walk():
+        klass = claim.binding.klass
+        if klass.static:
+            found[claim.address] = static_component(claim)
+            continue
+        if id(klass) not in loaded:
+            loaded[id(klass)] = load_component(project, klass)
+        found[claim.address] = loaded[id(klass)]
+    return found
 
 
 def load_component(project: Project, klass: Class) -> type[Composite]:
@@ -152,15 +169,22 @@ def _by_address(plan: Plan) -> dict[str, PlannedClaim]:
 
 def _summary(claim: PlannedClaim, made: Composite) -> pulumi.Output[dict[str, Any]]:
     secret = {"namespace": claim.connection.namespace, "name": claim.connection.name} if claim.connection else None
-    return pulumi.Output.all(made.phase, made.resources, made.connection_keys).apply(
-        lambda parts: {
+
+    def summary(phase: str, resources: list[dict[str, str]], keys: list[str]) -> dict[str, Any]:
+        return {
             "class": str(claim.binding.klass.key),
             "reason": claim.binding.reason,
             "uid": claim.binding.uid,
-            "phase": parts[0],
-            "resources": parts[1],
-            "connectionSecret": {**secret, "keys": parts[2]} if secret else None,
+            "phase": phase,
+            "resources": resources,
+            "connectionSecret": {**secret, "keys": keys} if secret else None,
         }
+
+    # Not by Output.all, which makes Outputs of everything inside a value again.
+    return made.phase.apply(
+        lambda phase: made.resources.apply(
+            lambda resources: made.connection_keys.apply(lambda keys: summary(phase, resources, keys))
+        )
     )
 
 

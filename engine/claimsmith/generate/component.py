@@ -10,9 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib import resources
-from typing import Any
-
-import jinja2
+from typing import TYPE_CHECKING, Any
 
 from claimsmith import fieldpath, flow, reference
 from claimsmith.compose.identity import COMPOSITE_LABEL, PROTECT
@@ -34,6 +32,9 @@ from claimsmith.models.klass import Class, Detail, Parent, Patch, Side, Template
 from claimsmith.models.objects import GroupKind
 from claimsmith.models.transform import MapTransform
 from claimsmith.reference import Selection, Table, Target
+
+if TYPE_CHECKING:
+    import jinja2
 
 DESCRIPTION = "claimsmith.io/description"
 
@@ -489,6 +490,9 @@ def _text_block(text: str) -> str:
 
 @cache
 def _template() -> jinja2.Template:
+    # Deployments name components only, and load no template.
+    import jinja2
+
     text = resources.files("claimsmith").joinpath("templates/component.py.j2").read_text(encoding="utf-8")
     environment = jinja2.Environment(
         undefined=jinja2.StrictUndefined,

@@ -21,4 +21,6 @@ class Model(BaseModel):
         validate_by_name=True,
         validate_by_alias=True,
         strict=True,
+        # Most runs meet few of the kinds that can be read: their models are made ready when they are first wanted.
+        defer_build=True,
     )

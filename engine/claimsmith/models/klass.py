@@ -139,6 +139,8 @@ class Template:
     """Whether it has a base; without one, it patches what an earlier step made under its name."""
     checks: tuple[Check, ...] = ()
     """What must hold for the child to be ready; nothing means that its condition Ready is True."""
+    memo: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
+    """What was worked out of it, once for all claims."""
 
     def place_of(self, path: str) -> str:
         """Where a field of the base stands in the document."""
@@ -215,6 +217,8 @@ class Class:
     """The connection details that reach the composite's Secret; empty means all."""
     secret: SecretPlace | None = None
     """Where the details of a composite go that has no Secret of its own; None for one that has."""
+    memo: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
+    """What was worked out of it, once for all claims."""
 
     @property
     def name(self) -> str:
@@ -227,6 +231,11 @@ class Class:
 
     def digest(self) -> str:
         """A fingerprint of what the class makes: comments, order of keys and labels for selection do not count."""
+        if "digest" not in self.memo:
+            self.memo["digest"] = self._digest()
+        return str(self.memo["digest"])
+
+    def _digest(self) -> str:
         content = {"key": str(self.key), "serves": str(self.serves), "parent": self.parent.value}
         templates = [
             {

@@ -8,6 +8,7 @@ another type are passed over, as today's does.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sized
+from functools import cache
 from typing import Annotated, Any, Literal, TypeVar, get_args
 
 from pydantic import AfterValidator, BeforeValidator, Field, TypeAdapter
@@ -251,9 +252,11 @@ _transform = choice(
 Transform = Annotated[MapTransform | MatchTransform | MathTransform | StringTransform | ConvertTransform, _transform]
 
 
-_ADAPTER: TypeAdapter[Transform] = TypeAdapter(Transform)
+@cache
+def _adapter() -> TypeAdapter[Transform]:
+    return TypeAdapter(Transform)
 
 
 def parse_transform(data: Mapping[str, Any]) -> Transform:
     """The transform that the data describes, or a pydantic ValidationError whose locations are paths into the data."""
-    return _ADAPTER.validate_python(data)
+    return _adapter().validate_python(data)

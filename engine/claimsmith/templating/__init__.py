@@ -13,9 +13,8 @@ from typing import Any, Final, Protocol
 from claimsmith import errors
 from claimsmith.documents import Document, read_documents
 from claimsmith.errors import Source
-from claimsmith.templating import gotemplate, insertions, jinja
+from claimsmith.templating import insertions
 from claimsmith.templating.problems import Finding, TemplateError, raised_at, refusal
-from claimsmith.templating.subset import subset_table
 
 __all__ = [
     "ENGINES",
@@ -80,11 +79,23 @@ class _Engine(Protocol):
     def fields_read(self, text: str) -> list[str]: ...
 
 
+def subset_table() -> str:
+    """What templates may use, as a Markdown table."""
+    from claimsmith.templating import subset
+
+    return subset.subset_table()
+
+
 def _engine(name: str) -> _Engine:
+    # Few platforms have templates, and fewer of both kinds: an engine is loaded when it is wanted.
     match name:
         case "go-sprig":
+            from claimsmith.templating import gotemplate
+
             return gotemplate
         case "jinja2":
+            from claimsmith.templating import jinja
+
             return jinja
         case _:
             close = errors.nearest(str(name), ENGINES)

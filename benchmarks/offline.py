@@ -1,0 +1,141 @@
+"""What needs no engine: the command line, render and its like, patches, the shared conformance data."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from benchmarks import workload
+from benchmarks.measure import ROOT, Row, Settings, middle, pairs, processor_time, ratios, run, task
+
+GROWTH = ("render", "bind", "validate", "review")
+"""The commands whose time must grow with the claims, and not faster."""
+SMALL, LARGE, CHILDREN = 100, 10_000, 5
+
+
+def help_(settings: Settings, _: Path) -> list[Row]:
+    """How long `claimsmith --help` takes beside the bare import of its command line library."""
+    found = pairs(
+        processor_time([sys.executable, "-c", "import sys; from claimsmith.cli import main; main()", "--help"]),
+        processor_time([sys.executable, "-c", "import typer"]),
+        Settings(max(settings.repeats, 15), settings.budget),
+    )
+    detail = f"{middle(found, 0) * 1000:.0f} ms against {middle(found, 1) * 1000:.0f} ms"
+    return [Row("help", '`claimsmith --help` against `python -c "import typer"`', ratios(found), 1.5, detail=detail)]
+
+
+def patches(settings: Settings, _: Path) -> list[Row]:
+    """How many patches a second are applied, beside a naive loop."""
+    key = "patches per second"
+    found = pairs(task("patches", "2000", "10"), task("naive", "2000", "10"), settings)
+    detail = f"{middle(found, 0, key):,.0f} against {middle(found, 1, key):,.0f} patches per second"
+    measure = "patches per second, against a loop of `copy.deepcopy` and dict walks"
+    return [Row("patches", measure, ratios(found, key), 5.0, at_least=True, detail=detail)]
+
+
+def conformance(settings: Settings, _: Path) -> list[Row]:
+    """How long all of the shared render data takes, the start of the process included."""
+    folder = ROOT.parent / "shared" / "conformance" / "render"
+    if not folder.is_dir():
+        print("conformance: left out, the shared data is not beside this repository", file=sys.stderr)
+        return []
+    measure = task("conformance", str(folder))
+    found = [measure() for _ in range(max(settings.repeats, 3))]
+    detail = f"{found[0]['cases']:.0f} cases, imports and start included"
+    seconds = [f["seconds"] for f in found]
+    return [
+        Row(
+            "conformance", "all of the shared conformance renders in one process", seconds, 1.0, unit="s", detail=detail
+        )
+    ]
+
+
+def render(settings: Settings, folder: Path) -> list[Row]:
+    """Rendering from files to text, beside Pulumi's mocks that run hand-written components of the same shape."""
+    root = _bound(folder / "render", claims=1000, children=10)
+    found = pairs(task("command", str(root), "render", "dev"), task("mocks", "1000", "10"), settings)
+    detail = f"{middle(found, 0):.2f} s against {middle(found, 1):.1f} s, 1,000 claims × 10 children × 10 patches"
+    return [
+        Row(
+            "render",
+            "offline render, against hand-written components on Pulumi's mocks",
+            ratios(found),
+            0.1,
+            detail=detail,
+        )
+    ]
+
+
+def program(settings: Settings, _: Path) -> list[Row]:
+    """The program of the engine's benchmark on Pulumi's mocks: what is its own work, and what it registers."""
+    shape = ("100", "5")
+    found = pairs(task("program", "generated", *shape), task("program", "by-hand", *shape), settings)
+    detail = f"{middle(found, 0):.2f} s against {middle(found, 1):.2f} s of processor time, 100 claims × 5 children"
+    count, size = (
+        f"{middle(found, 0, key):,.0f} against {middle(found, 1, key):,.0f}" for key in ("registrations", "bytes")
+    )
+    return [
+        Row("program", "the program alone, on Pulumi's mocks, against hand-written", ratios(found), 1.1, detail=detail),
+        Row("program", "number of registrations", ratios(found, "registrations"), 1.0, detail=count),
+        Row("program", "bytes of registrations", ratios(found, "bytes"), 1.0, detail=size),
+    ]
+
+
+def growth(settings: Settings, folder: Path) -> list[Row]:
+    """The time per claim of a large stack beside that of a small one, and the memory of rendering the large one."""
+    small = _bound(folder / "small", claims=SMALL, children=CHILDREN)
+    large = _bound(folder / "large", claims=LARGE, children=CHILDREN)
+    rows: list[Row] = []
+    for command in GROWTH:
+        words = _words(command)
+        if words is None:
+            print(f"growth: there is no `claimsmith {command}` here", file=sys.stderr)
+            continue
+        found = pairs(task("command", str(large), *words), task("command", str(small), *words), settings)
+        values = [ratio * SMALL / LARGE for ratio in ratios(found)]
+        each = f"{middle(found, 0) / LARGE * 1000:.2f} ms against {middle(found, 1) / SMALL * 1000:.2f} ms"
+        measure = f"`{command}`: time per claim at {LARGE:,} claims against {SMALL}"
+        rows.append(Row("growth", measure, values, 1.2, detail=f"{each} per claim of {CHILDREN} children"))
+        if command == "render":
+            peaks = [a["peak"] for a, _ in found]
+            measure = f"peak memory of rendering {LARGE:,} claims as a stream"
+            rows.append(Row("growth", measure, peaks, 400.0, unit="MiB", detail=f"{LARGE * CHILDREN:,} resources"))
+    return rows
+
+
+def _bound(root: Path, *, claims: int, children: int) -> Path:
+    """A project whose claims are bound and whose components are generated."""
+    if not root.exists():
+        workload.write_project(root, claims=claims, children=children)
+        run([sys.executable, "-m", "claimsmith.cli", "-C", str(root), "generate"])
+        run([sys.executable, "-m", "claimsmith.cli", "-C", str(root), "bind", "dev"])
+        _change(root)
+    return root
+
+
+def _change(root: Path) -> None:
+    """Commit the project, then change one claim in a hundred: something to review."""
+    git = ["git", "-C", str(root), "-c", "user.name=bench", "-c", "user.email=bench@example.org"]
+    for words in (["init", "-q"], ["add", "-A"], ["commit", "-q", "-m", "before"]):
+        run([*git, *words])
+    for path in (root / "stacks" / "dev" / "claims").iterdir():
+        path.write_text(path.read_text(encoding="utf-8").replace("storageGB: ", "storageGB: 1", 1), encoding="utf-8")
+
+
+def _words(command: str) -> list[str] | None:
+    """The command's words for the workload's stack; None where this claimsmith has no such command."""
+    from claimsmith.cli.app import app
+
+    known = {c.name or c.callback.__name__ for c in app.registered_commands if c.callback}
+    words = {"review": ["review", "--stack", "dev"]}
+    return words.get(command, [command, "dev"]) if command in known else None
+
+
+BENCHES = {
+    "program": program,
+    "help": help_,
+    "patches": patches,
+    "conformance": conformance,
+    "render": render,
+    "growth": growth,
+}
