@@ -49,3 +49,11 @@ def test_every_field_of_the_json_is_told_of(example: Path) -> None:
     parts = [whole, stack, claim, resource, resource["fields"][0], resource["fields"][0]["cause"], stack["warnings"][0]]
     names = {name for part in (*parts, whole["code"][0]) for name in part}
     assert {name for name in names if f"`{name}" not in PAGE} == set()
+
+
+def test_the_second_screen_of_the_readme_is_part_of_the_example() -> None:
+    """The README shows what the page shows, and the page is compared with the command."""
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    shown = readme.partition("$ claimsmith review --base main\n")[2].partition("…\n")[0]
+    assert shown.startswith("dev: 1 claim touched")
+    assert shown in PAGE
