@@ -186,18 +186,19 @@ def test_half_written_files_of_runs_that_are_gone(tmp_path: Path) -> None:
 def test_a_plugin_whose_engine_is_gone(tmp_path: Path) -> None:
     """The parent ends, its child plays the plugin and is found; another project's is not."""
     plugin = tmp_path / "pulumi-resource-fake"
-    plugin.write_text("#!/bin/sh\nread line\n")
+    plugin.write_text("#!/bin/sh\necho ready\nread line\n")
     plugin.chmod(0o755)
     inner = f"import subprocess, sys; p = subprocess.Popen(['{plugin}'], cwd='{tmp_path}', stdin=0); print(p.pid)"
     with subprocess.Popen(
         [sys.executable, "-W", "ignore", "-c", inner], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as parent:
         assert parent.stdout
-        pid = int(parent.stdout.readline())
+        said = sorted(parent.stdout.readline().strip() for _ in range(2))
         parent.wait()
         found = leftovers.processes(tmp_path)
         elsewhere = leftovers.processes(tmp_path / "other")
-    assert [(p.process.pid, p.program) for p in found] == [(pid, "pulumi-resource-fake")]
+    assert said == [str(p.process.pid) for p in found] + ["ready"]
+    assert [p.program for p in found] == ["pulumi-resource-fake"]
     assert elsewhere == []
 
 
