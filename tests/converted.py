@@ -17,7 +17,7 @@ from typing import Any
 from claimsmith import fieldpath, reference, render
 from claimsmith.binding import PUBLISHING
 from claimsmith.compose import pipeline
-from claimsmith.compose.identity import LABEL
+from claimsmith.compose.identity import CLAIM_LABELS
 from claimsmith.convert import Conversion, Converted, paths
 from claimsmith.documents import Document, read_documents
 from claimsmith.expand import Child
@@ -31,7 +31,7 @@ from claimsmith.values import Ref, mapped, object_at
 
 PARENTS = ("claimRef", "classRef", "compositeRef", "aggregateRef")
 OWN = (
-    *(f"{LABEL}namespace", f"{LABEL}name", f"{LABEL}uid"),
+    *CLAIM_LABELS,
     *("crossplane.io/composite", "crossplane.io/claim-name", "crossplane.io/claim-namespace"),
     *("claimsmith.io/class", pipeline.RESOURCE_NAME, "aggregation.crossplane.io/connection-secret-prefix"),
 )

@@ -7,31 +7,28 @@ import re
 import textwrap
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 from claimsmith import fieldpath, flow, reference
-from claimsmith.compose.identity import COMPOSITE_LABEL, PROTECT
-from claimsmith.errors import GenerateError, Problem, ReferenceError_, at
-from claimsmith.generate import arguments, tree
+from claimsmith.compose.identity import PROTECT
+from claimsmith.errors import GenerateError, Problem, at
+from claimsmith.generate import arguments, references, statements, tree
 from claimsmith.generate.expression import (
     SPEC,
     Expression,
     Reader,
-    child_reader,
     claim_reader,
     composite_reader,
-    either,
     identifier,
     literal,
     value_of,
 )
-from claimsmith.models.klass import Class, Detail, Parent, Patch, Side, Template
-from claimsmith.models.objects import GroupKind
+from claimsmith.models.klass import Class, Parent, Patch, Side, Template
 from claimsmith.models.transform import MapTransform
-from claimsmith.reference import Selection, Table, Target
+from claimsmith.reference import Table
 
 if TYPE_CHECKING:
     import jinja2
@@ -173,16 +170,18 @@ def _component(klass: Class, table: Table) -> dict[str, Any]:
     variables = {t.name: _variable(identifier(t.name), taken, "", "_fields") for t in klass.templates}
     trees = {t.name: tree.grow(t, shared, reader) for t in klass.templates}
     needs: dict[str, list[tuple[str, str]]] = {t.name: [] for t in klass.templates}
-    documents = {t.name: _with_references(klass, t, trees, variables, table, needs[t.name]) for t in klass.templates}
+    documents = {
+        t.name: references.with_references(klass, t, trees, variables, table, needs[t.name]) for t in klass.templates
+    }
     siblings = {need for found in needs.values() for need, _ in found}
     operations = _ordered(klass, needs)
     templates = {t.name: t for t in klass.templates}
     order = [o.name for o in operations if o.template]
-    publishers = [name for name in order if _publishes(klass, templates[name], documents[name])]
+    publishers = [name for name in order if statements.publishes(klass, templates[name], documents[name])]
     telling = {o.name for o in operations if o.template and o.outward}
     wanted = siblings | set(publishers) | telling
     waits = flow.awaited(klass)
-    before, after, tail = _statements(operations, variables, reader)
+    before, after, tail = statements.statements(operations, variables, reader)
     children = [
         _Child(
             variables[n],
@@ -197,7 +196,7 @@ def _component(klass: Class, table: Table) -> dict[str, Any]:
         for n in order
     ]
     args = arguments.fields_of(klass)
-    secret, secret_uses = _secret(klass, reader)
+    secret, secret_uses = statements.secret(klass, reader)
     base = "Composition" if klass.parent in (Parent.xr, Parent.xr_claim) else "Composite"
     uses = _uses(children, named) | secret_uses | {base} | frozenset().union(*(t.uses for t in tail))
     details = [d for name in publishers for d in templates[name].details or ()]
@@ -216,7 +215,7 @@ def _component(klass: Class, table: Table) -> dict[str, Any]:
         "reads_spec": SPEC in uses,
         "named": named,
         "children": children,
-        "publishers": [*(_publisher(templates[n], variables[n]) for n in publishers), *secret],
+        "publishers": [*(statements.publisher(templates[n], variables[n]) for n in publishers), *secret],
         "options": _class_options(klass),
         "uses": uses,
         "needs_any": any("Any" in a.type for a in args) or any(c.spread for c in children),
@@ -233,43 +232,6 @@ def _ordered(klass: Class, needs: dict[str, list[tuple[str, str]]]) -> list[flow
         plain_first = sorted(listed, key=lambda o: bool(o.template and o.template.opaque))
         by_name = {o.name: o for o in listed}
         return [by_name[name] for name in reference.ordered([o.name for o in plain_first], needs)]
-
-
-Statements = dict[str, list[Expression]]
-
-
-def _statements(
-    operations: Sequence[flow.Operation], variables: dict[str, str], reader: Reader
-) -> tuple[Statements, Statements, list[Expression]]:
-    """What stands before and after each child, and at the end."""
-    before: Statements = {}
-    after: Statements = {}
-    pending: list[Expression] = []
-    for operation in operations:
-        if operation.template is None:
-            pending += _of_environment(operation, reader)
-            continue
-        before[operation.name], pending = pending, []
-        told = child_reader(variables[operation.name])
-        after[operation.name] = [s for p in operation.outward if (s := tree.told(p, told))]
-    return before, after, pending
-
-
-def _of_environment(operation: flow.Operation, reader: Reader) -> list[Expression]:
-    if operation.patch:
-        return [s for s in [tree.told(operation.patch, reader)] if s]
-    return [Expression(f"self.start_environment({literal(dict(operation.sources)).code})")]
-
-
-def _secret(klass: Class, reader: Reader) -> tuple[list[str], frozenset[str]]:
-    """Where the Secret goes of a composite that has none of its own, as keywords of `publish_connection`."""
-    if klass.secret is None:
-        return [], frozenset()
-    place = {k: v for k, v in (("name", klass.secret.name), ("namespace", klass.secret.namespace)) if v}
-    patched = {p.to: value_of(p, reader) for p in klass.secret.patches}
-    written = literal(patched)
-    more = [f"patched={written.code}"] if patched else []
-    return [f"place={place!r}", *more], written.uses
 
 
 def _early(patch: Patch) -> bool:
@@ -297,121 +259,6 @@ def _shared_values(
         name = named[value.code].name
         shared[template.name, patch.at] = Expression(name, frozenset(), value.may_be_absent)
     return list(named.values()), shared
-
-
-def _with_references(
-    klass: Class,
-    template: Template,
-    trees: dict[str, tree.Tree],
-    variables: dict[str, str],
-    table: Table,
-    needs: list[tuple[str, str]],
-) -> dict[str, Any]:
-    """The template's document with each selector replaced by the name of the sibling that it picks."""
-    document = trees[template.name].document
-    classes = {t.name: str((t.class_ref or {}).get("name", "")) for t in klass.templates}
-    targets = [
-        Target(n, GroupKind.of(t.document), _labels(t.document), "", template=n, class_name=classes[n])
-        for n, t in trees.items()
-    ]
-    if klass.parent is Parent.xr:
-        static = {t.name: flow.static_labels(t) for t in klass.templates}
-        targets = [replace(t, labels=static[t.address]) for t in targets]
-    own = next(t for t in targets if t.address == template.name)
-
-    todays = klass.parent is Parent.xr
-
-    def fits(selection: Selection) -> bool:
-        if not todays or not selection.same_parent:
-            return True
-        return not flow.is_patched(template, selection.path) and bool(
-            reference.fitting(selection, own=own, candidates=targets)
-        )
-
-    def selected(selection: Selection) -> Expression:
-        labels = literal(selection.labels)
-        kinds = " or ".join(map(str, selection.targets))
-        path = fieldpath.to_text(selection.ref_path)
-        return Expression(f"self.selected({template.name!r}, {path!r}, {kinds!r}, {labels.code})", labels.uses)
-
-    def also(selection: Selection, value: Any) -> Any:
-        """What a controller is told, where nothing in the stack is selected."""
-        if not todays or selection.same_parent:
-            return None
-        chosen, left = selected(selection), literal(value)
-        return Expression(f"unless({chosen.code}, {left.code})", chosen.uses | left.uses | {"unless"})
-
-    def name_of(selection: Selection) -> Expression:
-        if not selection.same_parent:
-            labels = literal(dict(selection.labels))
-            kinds = " or ".join(map(str, selection.targets))
-            path = fieldpath.to_text(selection.ref_path)
-            code = f"self.select({template.name!r}, {path!r}, {kinds!r}, {labels.code})"
-            return Expression(code, labels.uses, may_be_absent=False)
-        picked = reference.pick(selection, own=own, candidates=targets)
-        needs.append((picked.address, fieldpath.to_text(selection.path)))
-        return Expression(f"{variables[picked.address]}.name", may_be_absent=False)
-
-    def ref_of(selection: Selection) -> Any:
-        todays_own = todays and not selection.same_parent
-        made = selected(selection) if todays_own else literal({"name": name_of(selection)})
-        if isinstance(selection.unless, Expression):
-            uses = made.uses | selection.unless.uses | {"unless"}
-            made = Expression(f"unless({selection.unless.code}, {made.code})", uses)
-        return either(selection.ref, made) if isinstance(selection.ref, Expression) else made
-
-    try:
-        siblings = {COMPOSITE_LABEL: Expression("self.composite_label", may_be_absent=False)}
-        mine = siblings if klass.parent is Parent.xr else None
-        return reference.replace_selectors(
-            document, table, ref_of, maybe=_may_be_absent, siblings=mine, fits=fits, also=also
-        )
-    except ReferenceError_ as error:
-        problems = (
-            Problem(
-                f"{klass.key}, template {template.name!r}: {p.what}",
-                (template.document or klass.document).source_of(template.place_of(p.path)),
-                p.path,
-                p.fix,
-            )
-            for p in error.problems
-        )
-        raise ReferenceError_(*problems) from error
-
-
-def _may_be_absent(value: Any) -> bool:
-    return isinstance(value, Expression) and value.may_be_absent
-
-
-def _labels(document: dict[str, Any]) -> dict[str, str]:
-    metadata = document.get("metadata")
-    labels = metadata.get("labels") if isinstance(metadata, dict) else None
-    return {k: v for k, v in labels.items() if isinstance(v, str)} if isinstance(labels, dict) else {}
-
-
-def _publishes(klass: Class, template: Template, document: dict[str, Any]) -> bool:
-    """Whether the child has connection details that count."""
-    if template.details == ():
-        return False
-    if template.opaque or klass.parent is Parent.xr:
-        return True
-    spec = document.get("spec")
-    return template.composite or (isinstance(spec, dict) and isinstance(spec.get("writeConnectionSecretToRef"), dict))
-
-
-def _publisher(template: Template, variable: str) -> str:
-    """The child as `publish_connection` takes it: alone, or with the names and keys of its details."""
-    if template.details is None:
-        return variable
-    details = ", ".join(f"{d.name!r}: {_detail(d)}" for d in template.details)
-    return f"({variable}, {{{details}}})"
-
-
-def _detail(detail: Detail) -> str:
-    """A connection detail as a component names it: by its key, or by where it comes from."""
-    if detail.value is not None:
-        return f"from_value({detail.value!r})"
-    return f"from_field({detail.field_path!r})" if detail.field_path else repr(detail.key)
 
 
 def _class_options(klass: Class) -> dict[str, str]:

@@ -1,0 +1,72 @@
+"""What stands around the children of a component: the environment, what children tell, connection details."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from claimsmith import flow
+from claimsmith.generate import tree
+from claimsmith.generate.expression import Expression, Reader, child_reader, literal, value_of
+from claimsmith.models.klass import Class, Detail, Parent, Template
+
+Statements = dict[str, list[Expression]]
+
+
+def statements(
+    operations: Sequence[flow.Operation], variables: dict[str, str], reader: Reader
+) -> tuple[Statements, Statements, list[Expression]]:
+    """What stands before and after each child, and at the end."""
+    before: Statements = {}
+    after: Statements = {}
+    pending: list[Expression] = []
+    for operation in operations:
+        if operation.template is None:
+            pending += _of_environment(operation, reader)
+            continue
+        before[operation.name], pending = pending, []
+        told = child_reader(variables[operation.name])
+        after[operation.name] = [s for p in operation.outward if (s := tree.told(p, told))]
+    return before, after, pending
+
+
+def _of_environment(operation: flow.Operation, reader: Reader) -> list[Expression]:
+    if operation.patch:
+        return [s for s in [tree.told(operation.patch, reader)] if s]
+    return [Expression(f"self.start_environment({literal(dict(operation.sources)).code})")]
+
+
+def secret(klass: Class, reader: Reader) -> tuple[list[str], frozenset[str]]:
+    """Where the Secret goes of a composite that has none of its own, as keywords of `publish_connection`."""
+    if klass.secret is None:
+        return [], frozenset()
+    place = {k: v for k, v in (("name", klass.secret.name), ("namespace", klass.secret.namespace)) if v}
+    patched = {p.to: value_of(p, reader) for p in klass.secret.patches}
+    written = literal(patched)
+    more = [f"patched={written.code}"] if patched else []
+    return [f"place={place!r}", *more], written.uses
+
+
+def publishes(klass: Class, template: Template, document: dict[str, Any]) -> bool:
+    """Whether the child has connection details that count."""
+    if template.details == ():
+        return False
+    if template.opaque or klass.parent is Parent.xr:
+        return True
+    spec = document.get("spec")
+    return template.composite or (isinstance(spec, dict) and isinstance(spec.get("writeConnectionSecretToRef"), dict))
+
+
+def publisher(template: Template, variable: str) -> str:
+    """The child as `publish_connection` takes it: alone, or with the names and keys of its details."""
+    if template.details is None:
+        return variable
+    details = ", ".join(f"{d.name!r}: {_detail(d)}" for d in template.details)
+    return f"({variable}, {{{details}}})"
+
+
+def _detail(detail: Detail) -> str:
+    """A connection detail as a component names it: by its key, or by where it comes from."""
+    if detail.value is not None:
+        return f"from_value({detail.value!r})"
+    return f"from_field({detail.field_path!r})" if detail.field_path else repr(detail.key)
