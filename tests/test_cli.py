@@ -209,6 +209,18 @@ def test_rebind_moves_a_claim_and_says_from_where(ready: Path) -> None:
     assert "previousClass" in (ready / PATH_BINDINGS).read_text()
 
 
+def test_all_claims_of_a_class_that_was_changed_are_bound_anew(ready: Path) -> None:
+    write_files(ready, {PATH_CLASS: spoilt(CLASS, "location: West US", "location: North US")})
+    assert "has changed since" in run("bind", "dev").stderr
+    assert run("bind", "dev", "--rebind-class", "small").exit_code == 0
+    assert run("bind", "dev", "--check").exit_code == 0
+
+
+def test_a_class_that_serves_nobody_is_not_bound_anew(ready: Path) -> None:
+    result = run("bind", "dev", "--rebind-class", "smal")
+    assert (result.exit_code, "did you mean 'small'?" in result.stderr) == (1, True)
+
+
 # How it looks
 
 

@@ -187,10 +187,7 @@ def test_a_renamed_template_keeps_what_it_made(tmp_path: Path) -> None:
     before["spec"]["resources"][1]["name"] = "old"
     after["spec"]["resources"][1] |= {"name": "new", "previousName": "old"}
     found = reviewed(tmp_path, changed(set_file(CLASS, before)), changed(set_file(CLASS, after)))
-    # The name in the cluster comes from the template's.
-    [claim] = found.claims
-    assert [(r.part, r.op) for r in claim.resources] == [("new", Op.replaced), ("connection", Op.settings)]
-    assert "metadata.name" in [f.path for f in claim.resources[0].fields]
+    assert {r.op for c in found.claims for r in c.resources} <= {Op.settings}
 
 
 def field_of(found: StackReview, path: str) -> FieldChange:

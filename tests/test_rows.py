@@ -891,6 +891,7 @@ def test_a_template_that_was_renamed_keeps_its_name_for_the_engine(tmp_path: Pat
     )
     [claim] = plan_of(tmp_path, [klass], [database("a", "x")]).claims
     assert claim.children[0].template.previous_name == "old"
+    assert claim.children[0].name == claim.identity.name_of("old"), "and its name in the cluster"
 
 
 @pytest.mark.parametrize("where", ["claim", "class"])

@@ -11,6 +11,7 @@ from typing import Any
 from claimsmith import binding, bindings_file, released, workload
 from claimsmith import generate as generator
 from claimsmith import render as renderer
+from claimsmith.binding import Record
 from claimsmith.errors import BindingError, GenerateError, LoadError, Problem, nearest
 from claimsmith.models.klass import Class
 from claimsmith.models.objects import ClaimKey, ClassKey
@@ -51,6 +52,7 @@ def bind(
     stack: str,
     *,
     rebind: Sequence[str] = (),
+    rebind_class: Sequence[str] = (),
     repick: Sequence[str] = (),
     forget: Sequence[str] = (),
     check: bool = False,
@@ -61,7 +63,7 @@ def bind(
     """
     project.check_stack(stack)
     before = project.records(stack)
-    chosen = frozenset(_claim_key(text, project, stack) for text in rebind)
+    chosen = frozenset(_claim_key(text, project, stack) for text in rebind) | _bound_to(rebind_class, before, stack)
     anew = frozenset(_claim_key(text, project, stack) for text in repick)
     catalog, found = project.expand(stack, rebind=chosen, repick=anew)
     scheduled = project.schedule(stack, catalog, found, rebind=chosen)
@@ -83,6 +85,17 @@ def bind(
         write_atomically(path, text)
     warnings = [*(u.problem for u in unbound if not u.mistake), *scheduled.unscheduled]
     return BindResult([*rows, *gone], changed, warnings, [u.problem for u in unbound if u.mistake])
+
+
+def _bound_to(classes: Sequence[str], records: Sequence[Record], stack: str) -> frozenset[ClaimKey]:
+    """The claims that are bound to classes of these names; a class that serves none is refused."""
+    served = {r.klass.name for r in records if not r.released}
+    for name in classes:
+        if name not in served:
+            close = nearest(name, served)
+            fix = f"did you mean {close!r}?" if close else f"bound are: {', '.join(sorted(served)) or 'none'}"
+            raise BindingError(Problem(f"no claim of {stack} is bound to a class {name!r}", fix=fix))
+    return frozenset(r.claim for r in records if r.klass.name in classes and not r.released)
 
 
 def rendered(project: Project, stack: str, claim: str | None = None) -> Iterator[str]:

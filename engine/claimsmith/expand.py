@@ -224,7 +224,9 @@ class _Expander:
         made = _made(template, reader, binding)
         if not made.fits:
             _refuse_huge(made, template, binding)
-        dressed = dress(made.document, template.name, identity, class_ref=template.class_ref)
+        dressed = dress(
+            made.document, template.name, identity, class_ref=template.class_ref, named_after=template.named_after
+        )
         with at(partial(_place, template, binding), prefix=f"{binding.claim.key}, child {template.name!r}: "):
             refuse_name(dressed)
             self._check_scope(template, binding)

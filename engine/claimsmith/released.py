@@ -59,7 +59,7 @@ def _retained(klass: Class) -> list[str]:
 def _references(klass: Class, identity: Identity) -> Iterable[dict[str, Any]]:
     for template in klass.templates:
         if template.name in _retained(klass):
-            name = identity.name_of(template.name)
+            name = identity.name_of(template.named_after)
             yield {"apiVersion": template.api_version, "kind": template.kind, "name": name}
 
 

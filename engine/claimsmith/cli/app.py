@@ -125,6 +125,10 @@ def bind(
             help="A claim to choose a class for anew, as Kind.group/namespace/name.", autocompletion=completion.claims
         ),
     ] = None,
+    rebind_class: Annotated[
+        list[str] | None,
+        typer.Option(help="A class whose claims are all to be bound anew, after it was changed on purpose."),
+    ] = None,
     repick: Annotated[
         list[str] | None,
         typer.Option(
@@ -140,10 +144,20 @@ def bind(
     """Choose a class for each claim that has none, and record the choice in stacks/STACK/bindings.yaml.
 
     Example: claimsmith bind dev --rebind MySQLInstance.database.example.org/default/sql
+
+    Example: claimsmith bind prod --rebind-class private-mysql-server
     """
     from claimsmith import actions
 
-    result = actions.bind(_project(), stack, rebind=rebind or [], repick=repick or [], forget=forget or [], check=check)
+    result = actions.bind(
+        _project(),
+        stack,
+        rebind=rebind or [],
+        rebind_class=rebind_class or [],
+        repick=repick or [],
+        forget=forget or [],
+        check=check,
+    )
     if output == Format.json:
         console.print_json(result.to_dict())
     else:

@@ -156,16 +156,18 @@ def dress(
     identity: Identity,
     *,
     class_ref: Mapping[str, Any] | None = None,
+    named_after: str | None = None,
     join: Callable[..., Any] = joined,
 ) -> dict[str, Any]:
     """The document with its generated name, labels, external name and the reference to its parent.
 
-    `class_ref` is the child's own class, where that is not the claim's. `join` joins the parts of an external name,
+    `class_ref` is the child's own class, where that is not the claim's. `named_after` is the template that its name is
+    derived from, where that is not the one that makes it. `join` joins the parts of an external name,
     of which one may be a value that is not known yet.
     """
     if identity.parent is Parent.xr:
-        return _composed(document, template, identity)
-    name = identity.name_of(template)
+        return _composed(document, template, identity, named_after or template)
+    name = identity.name_of(named_after or template)
     given = document.get("metadata") or {}
     metadata: dict[str, Any] = {"name": name}
     if identity.namespaced:
@@ -185,12 +187,12 @@ def dress(
     return {"apiVersion": document["apiVersion"], "kind": document["kind"], "metadata": metadata, **rest}
 
 
-def _composed(document: Mapping[str, Any], template: str, identity: Identity) -> dict[str, Any]:
+def _composed(document: Mapping[str, Any], template: str, identity: Identity, named_after: str) -> dict[str, Any]:
     """A child of a composite of today's dialect: what its document says stands, and is only added to."""
     given = _object(document, "metadata")
     prefix = given.pop("generateName", None)
     name = given.get("name") or (
-        composed_name(prefix, identity.uid, template) if isinstance(prefix, str) else identity.name_of(template)
+        composed_name(prefix, identity.uid, named_after) if isinstance(prefix, str) else identity.name_of(named_after)
     )
     place = {"namespace": identity.namespace} if identity.namespaced else {}
     metadata = {

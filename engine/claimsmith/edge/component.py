@@ -127,7 +127,7 @@ class Composite(pulumi.ComponentResource):
 
         `ready` says when it counts as made, and `awaits` which of its fields others are made of.
         """
-        dressed = self._dressed(template, api_version, kind, fields, class_ref)
+        dressed = self._dressed(template, api_version, kind, fields, class_ref, previous_name)
         wait_for = flow.wait_for(managed=managed, ready=ready, awaits=awaits)
         options = options_of(dressed, managed=managed, identity=self.claim, wait_for=wait_for)
         dressed = self._as_controllers_left_it(dressed, options)
@@ -165,7 +165,7 @@ class Composite(pulumi.ComponentResource):
         self, template: str, api_version: str, kind: str, /, *, previous_name: str | None = None, **fields: Any
     ) -> "Composite | None":
         """Make what a template composes in turn: a component within this one. None where nothing serves it yet."""
-        dressed = self._dressed(template, api_version, kind, fields, None)
+        dressed = self._dressed(template, api_version, kind, fields, None, previous_name)
         metadata = dressed["metadata"]
         key = ClaimKey(GroupKind.of(dressed), metadata.get("namespace", ""), metadata["name"])
         found = self._deployment.composite(str(key))
@@ -259,12 +259,18 @@ class Composite(pulumi.ComponentResource):
         return (wish.get("namespace") or usual, wish["name"]) if wish else None
 
     def _dressed(
-        self, template: str, api_version: str, kind: str, fields: dict[str, Any], class_ref: ClassReference | None
+        self,
+        template: str,
+        api_version: str,
+        kind: str,
+        fields: dict[str, Any],
+        class_ref: ClassReference | None,
+        previous_name: str | None,
     ) -> dict[str, Any]:
         given = pruned(fields)
         document = {"apiVersion": api_version, "kind": kind, **(self._sent(given) if given is not ABSENT else {})}
         own = dict(zip(("apiVersion", "kind", "name"), class_ref, strict=True)) if class_ref else None
-        return dress(document, template, self.claim, class_ref=own, join=join)
+        return dress(document, template, self.claim, class_ref=own, named_after=previous_name, join=join)
 
     def _as_controllers_left_it(self, document: dict[str, Any], options: Options) -> dict[str, Any]:
         """The document with the live values of fields that its controller owns.

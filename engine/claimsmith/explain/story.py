@@ -206,7 +206,7 @@ def _nested(outer: Place, template: Template) -> Story:
 def _key_of(outer: Place, template: Template) -> ClaimKey:
     identity = outer.draft.identity
     namespace = identity.namespace if identity.namespaced else ""
-    return ClaimKey(template.group_kind, namespace, identity.name_of(template.name))
+    return ClaimKey(template.group_kind, namespace, identity.name_of(template.named_after))
 
 
 def _who(draft: Draft, here: Place) -> Who:

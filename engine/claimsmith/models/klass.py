@@ -142,6 +142,11 @@ class Template:
     memo: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
     """What was worked out of it, once for all claims."""
 
+    @property
+    def named_after(self) -> str:
+        """What the child's generated name is derived from: a template that was renamed keeps its resource."""
+        return self.previous_name or self.name
+
     def place_of(self, path: str) -> str:
         """Where a field of the base stands in the document."""
         outside = self.spec_at.removesuffix(".spec")

@@ -199,7 +199,7 @@ def _composed(plan: Plan, drafts: list[Draft]) -> Iterator[tuple[str, _Place]]:
 
 
 def _composed_in(draft: Draft, here: _Place) -> Iterator[tuple[str, _Place]]:
-    names = {draft.identity.name_of(t.name): t for t in draft.binding.klass.templates}
+    names = {draft.identity.name_of(t.named_after): t for t in draft.binding.klass.templates}
     for application in draft.applications:
         template = names[application.key.name]
         kind = application.key.group_kind
