@@ -26,7 +26,8 @@ GIVEN_BY = "claimsmith.io/given-by"
 """On a given resource: the other stack that gives it; here it is only referred to."""
 CONTROLLER_OWNED = "claimsmith.io/controller-owned"
 TIMEOUT = "claimsmith.io/timeout"
-CLAIM_LABELS = tuple(f"resourceclaim.crossplane.io/{word}" for word in ("namespace", "name", "uid"))
+LABEL = "resourceclaim.crossplane.io/"
+CLAIM_LABELS = tuple(f"{LABEL}{word}" for word in ("namespace", "name", "uid"))
 COMPOSITE = {"apiVersion": "core.crossplane.io/v1alpha1", "kind": "CompositeResource"}
 AGGREGATE = {"apiVersion": "aggregation.crossplane.io/v1alpha1", "kind": "AggregateResource"}
 SECRET_TYPE = "connection.crossplane.io/v1alpha1"
