@@ -25,7 +25,7 @@ def project(tmp_path: Path) -> Iterator[Path]:
     # What `make` would install from the package index is what these tests run with.
     (folder / ".venv").symlink_to(sys.prefix)
     yield folder
-    subprocess.run([*CLAIMSMITH, "local", "down", "--wipe"], cwd=folder, check=False)
+    subprocess.run([*CLAIMSMITH, "local", "down", "--wipe", "--yes"], cwd=folder, check=True)
 
 
 def run(folder: Path, *command: str, **environment: str) -> str:
