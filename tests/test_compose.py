@@ -12,6 +12,7 @@ from claimsmith.compose.identity import (
     EXTERNAL_NAME,
     EXTERNAL_NAME_PREFIX,
     EXTERNAL_NAME_SUFFIX,
+    PREVIOUS_API_VERSION,
     TIMEOUT,
     Identity,
     dress,
@@ -204,6 +205,18 @@ def test_a_document_that_says_nothing(empty: dict[str, Any]) -> None:
 @pytest.mark.parametrize("timeout", ["90s", "20m", "1h30m", "1h"])
 def test_timeout(timeout: str) -> None:
     assert options_of(document(**{TIMEOUT: timeout})).timeout == timeout
+
+
+@pytest.mark.parametrize("managed", [True, False])
+def test_the_api_version_before(managed: bool) -> None:
+    known = options_of(document(**{PREVIOUS_API_VERSION: "example.org/v1alpha1"}), managed=managed)
+    assert known.previous_api_version == "example.org/v1alpha1"
+
+
+@pytest.mark.parametrize("text", ["v1 alpha", "Example/V1", 5])
+def test_an_api_version_before_that_is_none(text: Any) -> None:
+    with pytest.raises(ComposeError, match="is not an apiVersion"):
+        options_of(document(**{PREVIOUS_API_VERSION: text}))
 
 
 @pytest.mark.parametrize(

@@ -262,6 +262,18 @@ BAD.append(
 
 GOOD = [
     pytest.param(base(), [], id="nothing-changes"),
+    pytest.param(
+        base(),
+        [
+            put(CLASS, API, "database.azure.crossplane.io/v1beta2"),
+            put(
+                CLASS,
+                "spec/resources/1/base/metadata",
+                {"annotations": {"claimsmith.io/previous-api-version": "database.azure.crossplane.io/v1beta1"}},
+            ),
+        ],
+        id="another-api-version-that-says-what-it-was",
+    ),
     pytest.param(base(), [put(SQL, "spec/size", 20)], id="a-value-in-place"),
     pytest.param(
         changed(set_file("stacks/dev/claims/new.yaml", NEW)),

@@ -9,7 +9,8 @@ from lightkube.models.meta_v1 import ObjectMeta
 from lightkube.resources.apiextensions_v1 import CustomResourceDefinition
 from lightkube.resources.core_v1 import Secret
 
-from claimsmith.crds import permissive_crd
+from claimsmith.crds import merge_crds, permissive_crd
+from claimsmith.local import install_crds
 from tests.e2e.examples import claim, private_mysql
 from tests.e2e.rig import RESOURCE_GROUP, Rig
 
@@ -51,6 +52,31 @@ def test_a_secret_is_taken_over_on_request(rig: Rig) -> None:
     rig.ok(rig.up("dev"))
     assert rig.secret(rig.name, "sql").metadata.uid == before
     assert "password" in rig.secret_values(rig.name, "sql")
+
+
+def test_another_api_version_keeps_the_object(rig: Rig) -> None:
+    """Without the annotation the engine would delete what it knows under the old one: the same object."""
+    rig.namespace(rig.name)
+    klass = private_mysql()
+    base = klass["spec"]["resources"][0]["base"]
+    newer = "azure.crossplane.io/v1beta1"
+    crds = [permissive_crd(v, base["kind"], namespaced=False, managed=True) for v in (base["apiVersion"], newer)]
+    install_crds(rig.kubeconfig, merge_crds(crds))
+    rig.write("components/mysql/class.yaml", klass)
+    rig.write("stacks/dev/claims/sql.yaml", claim(rig.name))
+    rig.prepare("dev")
+    rig.ok(rig.up("dev"))
+    before = rig.one(RESOURCE_GROUP, claim="sql", namespace=rig.name)["metadata"]["uid"]
+
+    base.setdefault("metadata", {})["annotations"] = {"claimsmith.io/previous-api-version": base["apiVersion"]}
+    base["apiVersion"] = newer
+    rig.write("components/mysql/class.yaml", klass)
+    rig.ok(rig.claimsmith("generate"))
+    rig.ok(rig.claimsmith("bind", "dev", "--rebind-class", klass["metadata"]["name"]))
+    assert {step["op"] for step in rig.steps("dev").values()} <= {"update"}
+    rig.ok(rig.up("dev"))
+    assert rig.one(RESOURCE_GROUP, claim="sql", namespace=rig.name)["metadata"]["uid"] == before
+    assert rig.steps("dev") == {}
 
 
 def place(rig: Rig) -> list[dict[str, Any]]:

@@ -26,6 +26,8 @@ GIVEN_BY = "claimsmith.io/given-by"
 """On a given resource: the other stack that gives it; here it is only referred to."""
 CONTROLLER_OWNED = "claimsmith.io/controller-owned"
 TIMEOUT = "claimsmith.io/timeout"
+PREVIOUS_API_VERSION = "claimsmith.io/previous-api-version"
+"""The annotation of a template whose apiVersion was changed: what it was when the live objects were made."""
 LABEL = "resourceclaim.crossplane.io/"
 CLAIM_LABELS = tuple(f"{LABEL}{word}" for word in ("namespace", "name", "uid"))
 COMPOSITE = {"apiVersion": "core.crossplane.io/v1alpha1", "kind": "CompositeResource"}

@@ -9,8 +9,17 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from claimsmith import fieldpath
-from claimsmith.compose.identity import CONTROLLER_OWNED, EXTERNAL_NAME, OWNER, PROTECT, TIMEOUT, Identity
+from claimsmith.compose.identity import (
+    CONTROLLER_OWNED,
+    EXTERNAL_NAME,
+    OWNER,
+    PREVIOUS_API_VERSION,
+    PROTECT,
+    TIMEOUT,
+    Identity,
+)
 from claimsmith.errors import ComposeError, FieldPathError, Problem, at
+from claimsmith.models.metadata import is_api_version
 from claimsmith.values import copied
 
 DEFAULT_TIMEOUT = "30m"
@@ -33,6 +42,8 @@ class Options:
     ignore_changes: tuple[str, ...] = ()
     timeout: str = DEFAULT_TIMEOUT
     protect: bool = False
+    previous_api_version: str = ""
+    """The apiVersion under which the engine may know it from before."""
 
 
 def field_manager(project: str, stack: str) -> str:
@@ -66,11 +77,22 @@ def options_of(
     """
     own = _own_options(document) if managed or wait_for else Options(wait_for=())
     own = own if wait_for is None else replace(own, wait_for=tuple(wait_for))
-    stated = ((document.get("metadata") or {}).get("annotations") or {}).get(PROTECT) == "true"
+    annotations = (document.get("metadata") or {}).get("annotations") or {}
+    stated = annotations.get(PROTECT) == "true"
+    previous = annotations.get(PREVIOUS_API_VERSION, "")
     retain = own.retain
     if identity and identity.reclaim_policy is not None:
         retain = _RECLAIM.get(identity.reclaim_policy, False)
-    return replace(own, retain=retain, protect=stated or bool(identity and identity.protect))
+    protect = stated or bool(identity and identity.protect)
+    return replace(own, retain=retain, protect=protect, previous_api_version=_api_version(previous))
+
+
+def _api_version(given: Any) -> str:
+    if not isinstance(given, str) or (given and not is_api_version(given)):
+        path = f"metadata.annotations[{PREVIOUS_API_VERSION}]"
+        what = f"{given!r} is not an apiVersion"
+        raise ComposeError(Problem(what, path=path, fix="write it like database.example.org/v1alpha1"))
+    return given
 
 
 def _own_options(document: Mapping[str, Any]) -> Options:

@@ -32,7 +32,7 @@ from claimsmith.models.xrd import SECRET_NAMESPACE
 from claimsmith.plan import connections_of, secret_document
 from claimsmith.records import records_of
 from claimsmith.reference import Selection, Target
-from claimsmith.urns import component_type
+from claimsmith.urns import component_type, resource_type
 
 ClassReference = tuple[str, str, str]
 
@@ -131,7 +131,7 @@ class Composite(pulumi.ComponentResource):
         wait_for = flow.wait_for(managed=managed, ready=ready, awaits=awaits)
         options = options_of(dressed, managed=managed, identity=self.claim, wait_for=wait_for)
         dressed = self._as_controllers_left_it(dressed, options)
-        aliases = [pulumi.Alias(name=f"{self._name}/{previous_name}")] if previous_name else []
+        aliases = self._known_before(dressed, previous_name, options.previous_api_version)
         provider = self._deployment.provider_for(self.CLASS.service_account)
         needs = self._deployment.needs(dressed)
         opts = resource_options(options, parent=self, provider=provider, aliases=aliases, depends_on=needs)
@@ -144,6 +144,17 @@ class Composite(pulumi.ComponentResource):
         target = Target(address, GroupKind.of(dressed), labels, self._address, template=template, class_name=class_name)
         self._deployment.add(target, child)
         return child
+
+    def _known_before(
+        self, document: Mapping[str, Any], previous_name: str | None, previous_api_version: str
+    ) -> list[pulumi.Alias]:
+        """What the engine may know a child as from before: by another template's name, or another apiVersion."""
+        named = {"name": f"{self._name}/{previous_name}"} if previous_name else {}
+        typed = {}
+        if previous_api_version:
+            typed = {"type_": resource_type({"apiVersion": previous_api_version, "kind": document["kind"]})}
+        parts = [named, typed, {**named, **typed} if named and typed else {}]
+        return [pulumi.Alias(**part) for part in parts if part]
 
     def templated(
         self, template: str, api_version: str, kind: str, /, *, engine: str, text: str, previous_name: str | None = None

@@ -42,8 +42,13 @@ def _kind(value: str) -> str:
     return value
 
 
+def is_api_version(text: str) -> bool:
+    """Whether a text is a group and version, or a version alone."""
+    return bool(_API_VERSION.fullmatch(text))
+
+
 def _api_version(value: str) -> str:
-    if not _API_VERSION.fullmatch(value):
+    if not is_api_version(value):
         raise ValueError(f"{value!r} is not an apiVersion; fix: write it like database.example.org/v1alpha1")
     return value
 

@@ -137,6 +137,9 @@ def _claim(plan: Plan, claim: PlannedClaim, here: _Place, prefix: str, root: str
     for child in claim.children:
         template = child.template
         urn, *aliases = here.urns(child.document, template.name, template.previous_name or "")
+        if child.options.previous_api_version:
+            before = {**child.document, "apiVersion": child.options.previous_api_version}
+            aliases += here.urns(before, template.name, template.previous_name or "")
         document = _annotated(child.document, child.options, claim.identity.owner)
         part = f"{prefix}{template.name}"
         yield Made(urn, root, part, document, child.options, tuple(aliases), "", account, claim, child)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from claimsmith import fieldpath
 from claimsmith.absent import ABSENT
+from claimsmith.compose.identity import PREVIOUS_API_VERSION
 from claimsmith.connection import Connection
 from claimsmith.errors import Source
 from claimsmith.plan import PlannedClaim
@@ -47,7 +48,8 @@ def _same_identity(comparison: Comparison) -> Iterator[Warned]:
             f"{_object(pair.new)} would be lost: {new} is merged into the live object under another URN, "
             f"then the URN of {old} is deleted, and the object with it"
         )
-        fix = "keep the apiVersion and the template's name; or let its reclaimPolicy be Retain, and deploy that first"
+        fix = "keep the apiVersion and the template's name; or say what they were: previousName beside the base, "
+        fix += f"the annotation {PREVIOUS_API_VERSION} on it"
         yield _of(pair.new, "identity-lost", Level.danger, what, fix)
 
 
