@@ -18,14 +18,14 @@ test: $(STAMP) toolchain browser ## Run all tests, on the real engine too
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/claimsmith generate --check
-	$(BIN)/python -m pytest -n 2
+	$(BIN)/python -m pytest -n 2 --dist worksteal
 
 check: $(STAMP) ## The quick part of the tests: lint, types and what needs no engine
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/claimsmith generate --check
-	$(BIN)/python -m pytest -n 2 -m "not e2e"
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not e2e"
 
 soak: $(STAMP) toolchain ## Kill parts of many runs at random moments: SEED=… replays, MINUTES=90 bounds it
 	$(BIN)/python -m tests.soak
