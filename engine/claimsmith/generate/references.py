@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from claimsmith import fieldpath, flow, reference
@@ -23,65 +23,15 @@ def with_references(
     table: Table,
     needs: list[tuple[str, str]],
 ) -> dict[str, Any]:
-    """The template's document with each selector replaced by the name of the sibling that it picks."""
-    document = trees[template.name].document
-    classes = {t.name: str((t.class_ref or {}).get("name", "")) for t in klass.templates}
-    targets = [
-        Target(n, GroupKind.of(t.document), _labels(t.document), "", template=n, class_name=classes[n])
-        for n, t in trees.items()
-    ]
-    if klass.parent is Parent.xr:
-        static = {t.name: flow.static_labels(t) for t in klass.templates}
-        targets = [replace(t, labels=static[t.address]) for t in targets]
+    """The template's document with each selector replaced by the name of the sibling that it picks.
+
+    What the template needs for it is added to `needs`.
+    """
+    targets = _targets(klass, trees)
     own = next(t for t in targets if t.address == template.name)
-
-    todays = klass.parent is Parent.xr
-
-    def fits(selection: Selection) -> bool:
-        if not todays or not selection.same_parent:
-            return True
-        return not flow.is_patched(template, selection.path) and bool(
-            reference.fitting(selection, own=own, candidates=targets)
-        )
-
-    def selected(selection: Selection) -> Expression:
-        labels = literal(selection.labels)
-        kinds = " or ".join(map(str, selection.targets))
-        path = fieldpath.to_text(selection.ref_path)
-        return Expression(f"self.selected({template.name!r}, {path!r}, {kinds!r}, {labels.code})", labels.uses)
-
-    def also(selection: Selection, value: Any) -> Any:
-        """What a controller is told, where nothing in the stack is selected."""
-        if not todays or selection.same_parent:
-            return None
-        chosen, left = selected(selection), literal(value)
-        return Expression(f"unless({chosen.code}, {left.code})", chosen.uses | left.uses | {"unless"})
-
-    def name_of(selection: Selection) -> Expression:
-        if not selection.same_parent:
-            labels = literal(dict(selection.labels))
-            kinds = " or ".join(map(str, selection.targets))
-            path = fieldpath.to_text(selection.ref_path)
-            code = f"self.select({template.name!r}, {path!r}, {kinds!r}, {labels.code})"
-            return Expression(code, labels.uses, may_be_absent=False)
-        picked = reference.pick(selection, own=own, candidates=targets)
-        needs.append((picked.address, fieldpath.to_text(selection.path)))
-        return Expression(f"{variables[picked.address]}.name", may_be_absent=False)
-
-    def ref_of(selection: Selection) -> Any:
-        todays_own = todays and not selection.same_parent
-        made = selected(selection) if todays_own else literal({"name": name_of(selection)})
-        if isinstance(selection.unless, Expression):
-            uses = made.uses | selection.unless.uses | {"unless"}
-            made = Expression(f"unless({selection.unless.code}, {made.code})", uses)
-        return either(selection.ref, made) if isinstance(selection.ref, Expression) else made
-
+    follow = _Follow(template, own, targets, variables, needs, todays=klass.parent is Parent.xr)
     try:
-        siblings = {COMPOSITE_LABEL: Expression("self.composite_label", may_be_absent=False)}
-        mine = siblings if klass.parent is Parent.xr else None
-        return reference.replace_selectors(
-            document, table, ref_of, maybe=_may_be_absent, siblings=mine, fits=fits, also=also
-        )
+        return follow.document(trees[template.name].document, table)
     except ReferenceError_ as error:
         problems = (
             Problem(
@@ -93,6 +43,82 @@ def with_references(
             for p in error.problems
         )
         raise ReferenceError_(*problems) from error
+
+
+def _targets(klass: Class, trees: dict[str, tree.Tree]) -> list[Target]:
+    """The class's templates as what a selector among them may mean; by labels that no composite has a say in."""
+    found = []
+    for template in klass.templates:
+        document = trees[template.name].document
+        labels = flow.static_labels(template) if klass.parent is Parent.xr else _labels(document)
+        class_name = str((template.class_ref or {}).get("name", ""))
+        found.append(
+            Target(template.name, GroupKind.of(document), labels, "", template=template.name, class_name=class_name)
+        )
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Follow:
+    """The selectors of one template, followed."""
+
+    template: Template
+    own: Target
+    targets: list[Target]
+    variables: dict[str, str]
+    needs: list[tuple[str, str]]
+    todays: bool
+    """Whether what is not known here is left to the controller, as today's compositions expect it."""
+
+    def document(self, document: dict[str, Any], table: Table) -> dict[str, Any]:
+        """The document with what its selectors mean."""
+        siblings = {COMPOSITE_LABEL: Expression("self.composite_label", may_be_absent=False)}
+        return reference.replace_selectors(
+            document,
+            table,
+            self._ref,
+            maybe=_may_be_absent,
+            siblings=siblings if self.todays else None,
+            fits=self._fits,
+            also=self._left,
+        )
+
+    def _fits(self, selection: Selection) -> bool:
+        if not self.todays or not selection.same_parent:
+            return True
+        patched = flow.is_patched(self.template, selection.path)
+        return not patched and bool(reference.fitting(selection, own=self.own, candidates=self.targets))
+
+    def _ref(self, selection: Selection) -> Expression:
+        made = self._made(selection)
+        if isinstance(selection.unless, Expression):
+            uses = made.uses | selection.unless.uses | {"unless"}
+            made = Expression(f"unless({selection.unless.code}, {made.code})", uses)
+        return either(selection.ref, made) if isinstance(selection.ref, Expression) else made
+
+    def _made(self, selection: Selection) -> Expression:
+        if selection.same_parent:
+            picked = reference.pick(selection, own=self.own, candidates=self.targets)
+            self.needs.append((picked.address, fieldpath.to_text(selection.path)))
+            return literal({"name": Expression(f"{self.variables[picked.address]}.name", may_be_absent=False)})
+        if self.todays:
+            return self._looked_up("selected", selection)
+        return literal({"name": replace(self._looked_up("select", selection), may_be_absent=False)})
+
+    def _left(self, selection: Selection, value: Any) -> Expression | None:
+        """What a controller is told, where nothing in the stack is selected."""
+        if not self.todays or selection.same_parent:
+            return None
+        chosen, left = self._looked_up("selected", selection), literal(value)
+        return Expression(f"unless({chosen.code}, {left.code})", chosen.uses | left.uses | {"unless"})
+
+    def _looked_up(self, method: str, selection: Selection) -> Expression:
+        """A look-up among all resources of the stack."""
+        labels = literal(selection.labels)
+        kinds = " or ".join(map(str, selection.targets))
+        path = fieldpath.to_text(selection.ref_path)
+        code = f"self.{method}({self.template.name!r}, {path!r}, {kinds!r}, {labels.code})"
+        return Expression(code, labels.uses)
 
 
 def _may_be_absent(value: Any) -> bool:
