@@ -9,7 +9,7 @@ import pytest
 from claimsmith import flow
 from claimsmith.catalog import read_catalog
 from claimsmith.documents import Document
-from claimsmith.errors import CatalogError, ComposeError, EngineError, ReferenceError_
+from claimsmith.errors import CatalogError, ComposeError, ReferenceError_
 from claimsmith.models import composition_today
 from claimsmith.models.klass import Check, Class, Template
 
@@ -123,6 +123,17 @@ CONFIGS = {
             id="a-later-step-makes-it-anew",
         ),
         pytest.param([CONFIGS, step(resource("a", recalls("x")))], ["a"], id="after-the-configs"),
+        pytest.param(
+            [
+                step(
+                    resource("a", recalls("x"), reads("status.id")),
+                    resource("plain"),
+                    resource("b", recalls("y"), tells("status.id", "status.id")),
+                )
+            ],
+            ["plain", "b", "a"],
+            id="a-resource-without-patches-has-nothing-to-do-with-the-environment",
+        ),
     ],
 )
 def test_order(steps: list[dict[str, Any]], want: list[str]) -> None:
@@ -314,8 +325,3 @@ def test_what_the_engine_cannot_wait_for_is_refused(expected: str) -> None:
 )
 def test_wait_for(given: dict[str, Any], want: tuple[str, ...] | None) -> None:
     assert flow.wait_for(**given) == want
-
-
-def test_problems_are_ours() -> None:
-    with pytest.raises(EngineError):
-        klass(step({"name": "a", "patches": []}))

@@ -41,22 +41,23 @@ class Operation:
     @property
     def inward(self) -> tuple[Patch, ...]:
         """The patches that make the child's document."""
-        return tuple(p for p in self._patches if p.target is Side.resource)
+        return tuple(p for p in self.patches if p.target is Side.resource)
 
     @property
     def outward(self) -> tuple[Patch, ...]:
         """The patches that read the child, once it is there."""
-        return tuple(p for p in self._patches if p.origin is Side.resource)
+        return tuple(p for p in self.patches if p.origin is Side.resource)
 
     @property
-    def _patches(self) -> tuple[Patch, ...]:
+    def patches(self) -> tuple[Patch, ...]:
+        """All its patches."""
         return self.template.patches if self.template else (self.patch,) if self.patch else ()
 
     def of_environment(self) -> Iterator[tuple[fieldpath.Path, bool]]:
         """The fields of the environment that it reads or writes, and whether it writes them."""
-        if not self._patches:
+        if self.template is None and self.patch is None:
             yield (), True
-        for patch in self._patches:
+        for patch in self.patches:
             if patch.origin is Side.environment:
                 yield from ((path, False) for path in map(_parsed, patch.reads))
             if patch.target is Side.environment:
@@ -64,13 +65,13 @@ class Operation:
 
     def reads(self) -> Iterator[tuple[Patch, fieldpath.Path]]:
         """The fields of the composite's status that it reads."""
-        for patch in self._patches:
+        for patch in self.patches:
             if patch.origin is Side.claim:
                 yield from ((patch, path) for path in map(_parsed, patch.reads) if path[:1] == (STATUS,))
 
     def writes(self) -> Iterator[tuple[Patch, fieldpath.Path]]:
         """The fields of the composite's status that it writes."""
-        for patch in self._patches:
+        for patch in self.patches:
             path = _parsed(patch.to)
             if patch.target is Side.claim and path[:1] == (STATUS,):
                 yield patch, path
@@ -235,7 +236,7 @@ def _lost(klass: Class) -> Iterator[Problem]:
             if not patch.required and any(fieldpath.overlap(path, own) for own in told):
                 what = f"{operation.name} reads {fieldpath.to_text(path)}, which it tells itself: nothing at first"
                 yield Problem(what, klass.document.source_of(patch.at), patch.at, "leave one of the two patches out")
-        for patch in operation._patches:
+        for patch in operation.patches:
             if patch.target is Side.claim and _parsed(patch.to)[:1] != (STATUS,):
                 what = f"{type_of(patch)} writes {patch.to} of the composite, of which only the status is kept"
                 yield Problem(what, klass.document.source_of(patch.at), patch.at, f"write to {STATUS}. instead")
