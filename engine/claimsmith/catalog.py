@@ -23,6 +23,7 @@ from claimsmith.models.claim import Claim
 from claimsmith.models.definition import Definition
 from claimsmith.models.klass import Class, Parent, Patch, SecretPlace, Template
 from claimsmith.models.objects import ClaimKey, ClassKey, GroupKind, ObjectKey, kebab
+from claimsmith.models.parse import twice
 from claimsmith.models.workload import APPLICATION
 from claimsmith.models.workload_index import Workloads, take
 from claimsmith.models.xrd import KIND as XRD
@@ -141,7 +142,7 @@ def read_catalog(
         with problems.catch():
             key = _resource_key(document, known)
             if (first := given.setdefault(key, document)) is not document:
-                raise _twice(str(key), first, document)
+                raise twice(str(key), first, document)
     problems.raise_as(CatalogError)
     crds, said = tuple(sorted_out["crd"]), tuple(warnings)
     return Catalog(classes, requests, definitions, given, crds, said, table, frozenset(known), workloads, today)
@@ -407,13 +408,7 @@ def _resource_key(document: Document, managed: Collection[GroupKind]) -> ObjectK
 def _add(index: dict[K, V], key: K, value: V) -> None:
     first = index.setdefault(key, value)
     if first is not value:
-        raise _twice(str(key[0] if isinstance(key, tuple) else key), first.document, value.document)
-
-
-def _twice(shown: str, first: Document, second: Document) -> CatalogError:
-    what = f"{shown} stands twice; the first is at {first.source_of('metadata.name')}"
-    fix = "rename or remove one of the two"
-    return CatalogError(Problem(what, second.source_of("metadata.name"), "metadata.name", fix))
+        raise twice(str(key[0] if isinstance(key, tuple) else key), first.document, value.document)
 
 
 def _unknown(document: Document, kind: GroupKind) -> ModelError:

@@ -11,6 +11,7 @@ from claimsmith.models.klass import Side
 from claimsmith.values import copied, object_at
 
 KIND = "EnvironmentConfig"
+_GIVE = "give its file: below components/ or stacks/STACK/resources/, or with --extra where files are rendered"
 
 
 def gathered(
@@ -63,7 +64,7 @@ def _chosen(
     if optional:
         return []
     close = nearest(name, by_name)
-    fix = f"did you mean {close!r}?" if close else "give its file with --extra"
+    fix = f"did you mean {close!r}?" if close else _GIVE
     raise ComposeError(Problem(f"there is no {KIND} {name!r}", path="environmentConfigs", fix=fix))
 
 
@@ -77,13 +78,13 @@ def _selected(
     if (selector.get("mode") or "Single") == "Single":
         if len(matching) != 1:
             what = f"{len(matching)} {KIND}s match {labels}, where one is wanted"
-            fix = "mend the labels, or use mode: Multiple; configs are given with --extra"
+            fix = f"mend the labels, or use mode: Multiple; or {_GIVE}"
             raise ComposeError(Problem(what, path="environmentConfigs", fix=fix))
         return matching
     least, most = selector.get("minMatch"), selector.get("maxMatch")
     if isinstance(least, int) and len(matching) < least:
         what = f"{len(matching)} {KIND}s match {labels}, where at least {least} are wanted"
-        raise ComposeError(Problem(what, path="environmentConfigs", fix="give more of them with --extra"))
+        raise ComposeError(Problem(what, path="environmentConfigs", fix=_GIVE))
     path = str(selector.get("sortByFieldPath") or "metadata.name")
     ordered = sorted(matching, key=lambda c: _sort_key(c, path))
     return ordered[:most] if isinstance(most, int) else ordered

@@ -13,10 +13,9 @@ from typing import Any
 from claimsmith import schema
 from claimsmith.documents import Document
 from claimsmith.errors import ModelError, Problem, in_order
-from claimsmith.models.base import Model
 from claimsmith.models.claim import Claim, ObjectRef
 from claimsmith.models.definition.injected import NAME, PRESERVE, TEXT, described, record, selector
-from claimsmith.models.metadata import Metadata
+from claimsmith.models.instance import Instance
 from claimsmith.models.objects import ClaimKey, GroupKind
 from claimsmith.models.parse import parse
 from claimsmith.models.selector import Selector
@@ -27,14 +26,6 @@ Schema = dict[str, Any]
 _STATUS: Schema = {"type": "object", "description": "What became of it.", PRESERVE: True}
 _NAMED = record("An object by its name.", *("name",), name=described("Its name.", NAME))
 _OPEN: Schema = {"type": "object", PRESERVE: True}
-
-
-class _Request(Model):
-    api_version: str
-    kind: str
-    metadata: Metadata
-    spec: dict[str, Any]
-    status: Any = None
 
 
 def read(document: Document, xrd: Xrd, *, claim: bool) -> Claim:
@@ -50,7 +41,7 @@ def read(document: Document, xrd: Xrd, *, claim: bool) -> Claim:
         raise ModelError(*in_order(found))
     full: dict[str, Any] = schema.defaulted(given, rules)
     document = Document(full, document.file, document.line, document.text)
-    raw = parse(_Request, document)
+    raw = parse(Instance, document)
     namespaced = claim or xrd.namespaced
     namespace = (raw.metadata.namespace or "default") if namespaced else ""
     word, chosen = _chosen(full["spec"], xrd, claim=claim)

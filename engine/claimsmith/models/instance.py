@@ -19,7 +19,9 @@ from claimsmith.models.parse import parse
 from claimsmith.models.selector import Selector
 
 
-class _Instance(Model):
+class Instance(Model):
+    """Anything of a defined kind: what its spec says is for its definition to check."""
+
     api_version: str
     kind: str
     metadata: Metadata
@@ -35,7 +37,7 @@ def read(document: Document, definition: Definition, *, requirement: bool) -> Cl
     problems = check_instance(definition, document, requirement=requirement)
     if problems:
         raise ModelError(*problems)
-    raw = parse(_Instance, document)
+    raw = parse(Instance, document)
     full = defaulted(definition, document.data, requirement=requirement)
     document = Document(full, document.file, document.line, document.text)
     injected = full["spec"].get(definition.injected) or {}

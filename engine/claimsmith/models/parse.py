@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from claimsmith import fieldpath
 from claimsmith.documents import Document
-from claimsmith.errors import ModelError, Problem, nearest
+from claimsmith.errors import CatalogError, ModelError, Problem, nearest
 from claimsmith.models.base import Model
 
 M = TypeVar("M", bound=Model)
@@ -100,3 +100,10 @@ def _models_in(annotation: Any) -> set[type[Model]]:
     for argument in getattr(annotation, "__args__", ()):
         found |= _models_in(argument)
     return found
+
+
+def twice(shown: str, first: Document, second: Document) -> CatalogError:
+    """The refusal of a name that two documents have."""
+    what = f"{shown} stands twice; the first is at {first.source_of('metadata.name')}"
+    fix = "rename or remove one of the two"
+    return CatalogError(Problem(what, second.source_of("metadata.name"), "metadata.name", fix))

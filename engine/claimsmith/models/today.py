@@ -6,11 +6,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from claimsmith.documents import Document
-from claimsmith.errors import CatalogError, Collector, ModelError, Problem
+from claimsmith.errors import Collector, ModelError, Problem
 from claimsmith.models import composite, composition_today, xrd
 from claimsmith.models.claim import Claim
 from claimsmith.models.klass import Class, Parent, Patch, Template
 from claimsmith.models.objects import ClassKey, GroupKind, kebab
+from claimsmith.models.parse import twice
 from claimsmith.models.xrd import Xrd
 
 ENVIRONMENT = GroupKind(xrd.GROUP, "EnvironmentConfig")
@@ -114,6 +115,4 @@ def _name(document: Document) -> str:
 
 def _once(first: Document, document: Document, shown: str) -> None:
     if first is not document:
-        what = f"{shown} stands twice; the first is at {first.source_of('metadata.name')}"
-        where = document.source_of("metadata.name")
-        raise CatalogError(Problem(what, where, "metadata.name", "rename or remove one of the two"))
+        raise twice(shown, first, document)
