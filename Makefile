@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: demo test check soak bench bench-check features fuzz generate toolchain browser down clean help
+.PHONY: demo test test-oldest test-newest test-engine check soak bench bench-check features fuzz generate toolchain browser down clean help
 
 help: ## Show the targets
 	@grep -hE '^[a-z-]+:.*## ' Makefile | awk -F ':.*## ' '{printf "  make %-11s %s\n", $$1, $$2}'
@@ -19,6 +19,15 @@ test: $(STAMP) toolchain browser ## Run all tests, on the real engine too
 	$(BIN)/mypy
 	$(BIN)/claimsmith generate --check
 	$(BIN)/python -m pytest -n 2 --dist worksteal
+
+# Each set of versions is built once and kept in a folder of its own (engine/claimsmith/toolchain/parts.py, SETS).
+test-oldest: export CLAIMSMITH_TOOLCHAIN = oldest
+test-oldest: test-engine ## The tests of the real engine, on the oldest engine and provider that are supported
+test-newest: export CLAIMSMITH_TOOLCHAIN = newest
+test-newest: test-engine ## The same, on the newest engine and provider that can be built
+
+test-engine: $(STAMP) toolchain
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m e2e
 
 check: $(STAMP) ## The quick part of the tests: lint, types and what needs no engine
 	$(BIN)/ruff check .

@@ -15,7 +15,7 @@ run claimsmith validate
 run claimsmith bind dev
 run claimsmith render dev
 
-say "2. The engine: found, or brought (a build from source takes about a quarter of an hour, once)"
+say "2. The engine: found, or brought (a build from source takes about 20 minutes, once)"
 claimsmith toolchain > /dev/null 2>&1 || run claimsmith toolchain install
 run claimsmith toolchain
 

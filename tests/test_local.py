@@ -281,15 +281,14 @@ def test_same_kind_of_two_clouds_has_two_profiles() -> None:
 # Processes and files, without servers
 
 
-def sleeper(tmp_path: Path, *, code: str = "import time; time.sleep(60)") -> process.Process:
+def sleeper(tmp_path: Path, *, code: str = "import time; time.sleep(3600)") -> process.Process:
     argv = [sys.executable, "-c", code]
     return process.spawn(argv, record=tmp_path / "r.json", log=tmp_path / "p.log", env=dict(os.environ))
 
 
-def eventually(check: Callable[[], Any], *, seconds: float = 30.0) -> Any:
-    deadline = time.monotonic() + seconds
+def eventually(check: Callable[[], Any]) -> Any:
+    """The first true result, however long it takes: a hang meets the time limit of all tests."""
     while not (found := check()):
-        assert time.monotonic() < deadline, "did not come about"
         time.sleep(0.02)
     return found
 
@@ -304,7 +303,9 @@ def test_process_is_found_again_and_stopped(tmp_path: Path) -> None:
 
 
 def test_process_that_does_not_listen_is_made_to_end(tmp_path: Path) -> None:
-    code = "import signal,time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print('up', flush=True); time.sleep(60)"
+    code = (
+        "import signal,time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print('up', flush=True); time.sleep(3600)"
+    )
     begun = sleeper(tmp_path, code=code)
     eventually(lambda: (tmp_path / "p.log").read_text())
     process.stop(begun, grace=0.2)
@@ -418,7 +419,7 @@ class Script:
     def _next(self) -> Any:
         if not self.acts:
             self.over.set()
-            self.end.wait(60)
+            self.end.wait()
             raise api.Unreachable("the story is over")
         return self.acts.pop(0)
 
@@ -454,11 +455,10 @@ def test_follower_outlives_what_happens_to_watches() -> None:
         gone=lambda item: told.append(f"-{item['metadata']['name']}"),
     )
     follower.start()
-    assert story.over.wait(10)
+    story.over.wait()
     follower.stop()
     story.end.set()
-    follower.join(10)
-    assert not follower.is_alive()
+    follower.join()
     assert told == ["a1", "b2", "a3", "-b", "a5", "a5", "c6", "-c"]
 
 
@@ -473,12 +473,13 @@ def test_agenda_looks_at_each_key_once_and_again_when_told() -> None:
         return 0.1 if key == "again" and len(told) < 4 else None
 
     agenda: Agenda[str] = Agenda(handle, workers=1)
-    agenda.add("later", 0.05)
-    agenda.add("again")
+    # Whatever the pauses between these lines: "again" is due before the first "later", and again after it.
     agenda.add("again", 5)
     agenda.add("again")
+    agenda.add("again")
+    agenda.add("later", 0.05)
     agenda.start()
-    assert done.wait(10)
+    done.wait()
     assert [key for key, _ in told] == ["again", "later", "again", "again"]
 
 
@@ -634,7 +635,9 @@ def test_mysql_server_becomes_ready_and_stays_put(client: api.Api) -> None:
     assert secret["type"] == "connection.crossplane.io/v1alpha1"
     assert secret["metadata"]["ownerReferences"][0]["uid"] == seen["metadata"]["uid"]
     assert set(secret["data"]) == {"endpoint", "port", "username", "password"}
-    time.sleep(1.5)
+    # When another one is ready, the cloud has looked at this one again.
+    made(client, MYSQLS, server("next", resourceGroupNameRef={"name": "rg"}))
+    ready(client, MYSQLS, "next")
     assert client.get(MYSQLS, "sql") == seen
     assert client.get(api.SECRETS, "sql-secret", namespace="crossplane-system") == secret
 
@@ -644,7 +647,7 @@ def test_mysql_server_becomes_ready_and_stays_put(client: api.Api) -> None:
     assert client.get(api.SECRETS, "sql-secret", namespace="crossplane-system") == secret
 
     client.delete(MYSQLS, "sql", policy="Foreground")
-    eventually(lambda: client.get(MYSQLS, "sql") is None, seconds=20)
+    eventually(lambda: client.get(MYSQLS, "sql") is None)
     eventually(lambda: client.get(api.SECRETS, "sql-secret", namespace="crossplane-system") is None)
 
 
@@ -713,7 +716,7 @@ def test_hooks(client: api.Api) -> None:
     assert client.get(api.SECRETS, "bare-secret", namespace="crossplane-system") is None
     ready(client, MYSQLS, "slow")
     assert time.monotonic() - begun >= 2
-    assert condition(client, MYSQLS, "never", "Ready")["status"] == "False"
+    assert eventually(lambda: condition(client, MYSQLS, "never", "Ready"))["status"] == "False"
 
 
 @pytest.mark.e2e
@@ -770,10 +773,11 @@ def test_what_was_there_is_there_after_a_pause(tmp_path: Path) -> None:
             first.cluster_uid,
         )
         with api.Api.of(second.kubeconfig, manager="test") as client:
-            time.sleep(1)
+            made(client, MYSQLS, server("second"))
+            ready(client, MYSQLS, "second")
             assert client.get(MYSQLS, "kept") == seen
             client.delete(MYSQLS, "kept", policy="Foreground")
-            eventually(lambda: client.get(MYSQLS, "kept") is None, seconds=20)
+            eventually(lambda: client.get(MYSQLS, "kept") is None)
     assert local.down(tmp_path, wipe=True)
     assert not (tmp_path / ".claimsmith/local").exists()
 
@@ -851,7 +855,7 @@ def test_stops_when_its_starter_is_killed(tmp_path: Path) -> None:
         "toolchain.require = lambda *names: bins\n"
         "with local.running(pathlib.Path(sys.argv[1])):\n"
         "    print('up', flush=True)\n"
-        "    time.sleep(600)\n"
+        "    time.sleep(3600)\n"
     )
     binaries = [str(path) for path in toolchain.require(*parts.SERVERS).values()]
     with subprocess.Popen(

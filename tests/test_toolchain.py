@@ -37,6 +37,7 @@ VERSIONS = {
     "etcd": "etcd Version: 3.5.21",
 }
 NOBODY = "http://127.0.0.1:9"  # the discard port: refused at once
+UNBOUNDED = 3600.0  # seconds: longer than any test may take
 
 
 def program(path: Path, script: str) -> Path:
@@ -52,12 +53,25 @@ def says(path: Path, line: str) -> Path:
     return program(path, f"echo '{line}'")
 
 
+def command_line(pid: int) -> str:
+    """The command line of a process; empty where it has ended (one that only waits to be reaped has)."""
+    with suppress(FileNotFoundError, ProcessLookupError):
+        return Path(f"/proc/{pid}/cmdline").read_text()
+    return ""
+
+
+def end(started: subprocess.Popen[str]) -> None:
+    """End a process and close its pipe, whatever state it is in."""
+    with started:
+        started.kill()
+
+
 class Machine:
     """A made-up machine: one folder on PATH, an empty cache, an empty Pulumi home."""
 
     def __init__(self, root: Path) -> None:
         self.bin, self.cache, self.pulumi_home = root / "bin", root / "cache", root / "pulumi"
-        self.log = root / "go.log"
+        self.log, self.gate = root / "go.log", root / "gate"
         self.bin.mkdir()
 
     @property
@@ -69,10 +83,11 @@ class Machine:
             "PULUMI_HOME": str(self.pulumi_home),
             "PYTHONPATH": str(Path(toolchain.__file__).parents[2]),
             "GO_LOG": str(self.log),
+            "GO_GATE": str(self.gate),
         }
 
-    def plugin(self) -> Path:
-        return says(parts.plugin_folder(self.env) / parts.PROVIDER, "never asked")
+    def plugin(self, version: str = "4.25.0") -> Path:
+        return says(parts.plugin_folder(version, self.env) / parts.PROVIDER, "never asked")
 
     def all_on_path(self) -> None:
         for name, line in VERSIONS.items():
@@ -83,8 +98,11 @@ class Machine:
     def staging(self) -> list[Path]:
         return list(self.cache.glob(".staging-*"))
 
-    def go(self, seconds: float = 0, version: str = "go1.26.8", broken: str = "") -> Path:
-        """A fake go, which takes its time to write programs that print their version."""
+    def go(self, *, gated: bool = False, version: str = "go1.26.8", broken: str = "") -> Path:
+        """A fake go, which writes programs that print their version; a gated one first waits for the gate to open."""
+        self.gate.touch()
+        if gated:
+            self.gate.unlink()
         writes = "\n".join(
             f'printf \'#!/bin/sh\\necho "{line}"\\n\' > "$out/{parts.PARTS[name].binary}"; chmod +x $out/*'
             for name, line in VERSIONS.items()
@@ -103,12 +121,17 @@ class Machine:
                   echo a/b >&2
                   echo half > "$out/half"
                   {broken}
-                  sleep {seconds}
+                  while [ ! -e "$GO_GATE" ]; do sleep 0.05; done
                   {writes}
                   rm "$out/half"
                   echo c/d >&2;;
-                esac""").format(version=version, seconds=seconds, writes=writes, broken=broken),
+                esac""").format(version=version, writes=writes, broken=broken),
         )
+
+    def go_processes(self) -> list[int]:
+        """The fake go processes that are alive, each the leader of a process group."""
+        pids = [int(line.split()[1]) for line in self.log.read_text().splitlines()] if self.log.exists() else []
+        return [pid for pid in pids if str(self.bin / "go") in command_line(pid)]
 
 
 @pytest.fixture
@@ -116,7 +139,9 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Machine:
     made = Machine(tmp_path)
     for name, value in made.env.items():
         monkeypatch.setenv(name, value)
-    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    for name in ("XDG_CACHE_HOME", parts.SELECT, parts.PROVIDER_VERSION):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(parts, "package_version", lambda: "4.25.0")
     monkeypatch.setattr(download, "SITES", dict.fromkeys(download.SITES, NOBODY))
     return made
 
@@ -124,28 +149,99 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Machine:
 # ── what is pinned ────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
+MODULES = {
+    "pulumi": "github.com/pulumi/pulumi/pkg/v3",
+    "kube-apiserver": "k8s.io/kubernetes",
+    "kube-controller-manager": "k8s.io/kubernetes",
+    "etcd": "go.etcd.io/etcd/server/v3",
+}
+PROVIDER_COMMITS = {
+    "4.25.0": "v4.0.0-20260115033456-f47bc2d6f199",
+    "4.28.0-alpha.1772599760": "v4.0.0-20260304044920-867400a6a208",
+}
+PINS = [(chosen, name, pin) for chosen, pins in parts.SETS.items() for name, pin in pins.items()]
+
+
+def required(module: str, path: str) -> str:
+    """The version of a dependency that one of our Go modules requires."""
+    folder = parts.modules_folder()
+    assert folder
+    found = re.search(
+        rf"^\s*(?:require )?{re.escape(path)} (\S+)$", (folder / module / "go.mod").read_text(), re.MULTILINE
+    )
+    assert found, f"{module} does not require {path}"
+    return found[1]
+
+
 @pytest.mark.parametrize(
-    ("module", "name"),
+    ("name", "pin"),
+    [pytest.param(name, pin, id=f"{chosen}-{name}") for chosen, name, pin in PINS if name in MODULES],
+)
+def test_pinned_versions_are_those_of_the_go_modules(name: str, pin: parts.Pin) -> None:
+    assert required(pin.module, MODULES[name]) == f"v{pin.version}"
+
+
+@pytest.mark.parametrize("pin", [pytest.param(pin, id=chosen) for chosen, name, pin in PINS if name == parts.PROVIDER])
+def test_pinned_provider_is_the_commit_of_its_go_module(pin: parts.Pin) -> None:
+    assert required(pin.module, build.PROVIDER_MODULE) == PROVIDER_COMMITS[pin.version]
+
+
+@pytest.mark.parametrize("module", sorted({pin.module for _, _, pin in PINS}))
+def test_go_version_is_that_of_the_go_modules(module: str) -> None:
+    folder = parts.modules_folder()
+    assert folder
+    assert ".".join(map(str, build.go_of_module(folder / module))) == parts.GO
+
+
+@pytest.mark.parametrize("chosen", parts.SETS)
+def test_every_set_pins_what_can_be_built_and_is_accepted(chosen: str) -> None:
+    pins = parts.SETS[chosen]
+    assert set(pins) == {name for name, part in parts.PARTS.items() if part.package}
+    assert {
+        name: parts.refusal(name, pin.version, {parts.SELECT: chosen}) for name, pin in pins.items()
+    } == dict.fromkeys(pins)
+
+
+@pytest.mark.parametrize("chosen", parts.SETS)
+def test_architecture_names_the_versions_of_the_set(chosen: str, root: Path) -> None:
+    text = (root / "docs" / "architecture.md").read_text(encoding="utf-8")
+    engine, plugin = (re.escape(parts.SETS[chosen][name].version) for name in parts.EXACT)
+    assert re.search(rf"^\| `{chosen}` \| {engine}\b[^|]* \| {plugin}\b[^|]* \|", text, re.MULTILINE)
+
+
+def test_sets_do_not_share_a_folder_of_the_cache() -> None:
+    folders = {parts.toolchain_folder({"HOME": "/h", parts.SELECT: chosen}) for chosen in parts.SETS}
+    assert len(folders) == len(parts.SETS)
+
+
+def test_linker_is_told_the_versions_of_the_set() -> None:
+    flags = build.ldflags({parts.SELECT: "newest"})
+    assert "version.Version=v3.259.0" in flags
+    assert "main.providerVersion=4.28.0-alpha.1772599760" in flags
+
+
+@pytest.mark.parametrize(
+    ("chosen", "want"),
     [
-        pytest.param("github.com/pulumi/pulumi/pkg/v3", "pulumi", id="pulumi"),
-        pytest.param("k8s.io/kubernetes", "kube-apiserver", id="kube-apiserver"),
-        pytest.param("k8s.io/kubernetes", "kube-controller-manager", id="kube-controller-manager"),
-        pytest.param("go.etcd.io/etcd/server/v3", "etcd", id="etcd"),
+        pytest.param("default", {"pulumi": ["pulumi"], "kubernetes": [parts.PROVIDER, "etcd"]}, id="default"),
+        pytest.param("oldest", {"kubernetes": ["pulumi", parts.PROVIDER, "etcd"]}, id="oldest"),
+        pytest.param(
+            "newest",
+            {"pulumi": ["pulumi"], "provider-newest": [parts.PROVIDER], "kubernetes": ["etcd"]},
+            id="newest",
+        ),
     ],
 )
-def test_pinned_versions_are_those_of_the_go_module(module: str, name: str) -> None:
-    folder = parts.module_folder()
-    assert folder
-    found = re.search(rf"^\s*{re.escape(module)} v(\S+)$", (folder / "go.mod").read_text(), re.MULTILINE)
-    assert found
-    assert found[1] == parts.PARTS[name].pinned
+def test_parts_are_built_from_the_modules_of_the_set(chosen: str, want: dict[str, list[str]]) -> None:
+    assert build.by_module(["pulumi", parts.PROVIDER, "etcd"], {parts.SELECT: chosen}) == want
 
 
-def test_provider_and_go_versions_are_those_of_the_go_module() -> None:
-    folder = parts.module_folder()
-    assert folder
-    assert f'"{parts.PARTS[parts.PROVIDER].pinned}"' in (folder / "kubernetes" / "main.go").read_text()
-    assert ".".join(map(str, build.go_of_module(folder))) == parts.GO
+def test_unknown_set_is_a_problem(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(parts.SELECT, "latest")
+    with pytest.raises(ToolchainError) as caught:
+        toolchain.find_all()
+    assert "'latest'" in caught.value.problems[0].what
+    assert caught.value.problems[0].fix == "use one of: default, oldest, newest"
 
 
 @pytest.mark.parametrize(
@@ -169,7 +265,9 @@ def test_cache_folder(env: dict[str, str], want: str) -> None:
         pytest.param("kube-apiserver", "1.36.9", id="kubernetes-highest"),
         pytest.param("etcd", "3.4.0", id="etcd-lowest"),
         pytest.param("etcd", "3.6.1", id="etcd-newer"),
-        pytest.param("pulumi-resource-kubernetes", "4.25.0", id="provider"),
+        pytest.param("pulumi-resource-kubernetes", "4.25.0", id="provider-lowest"),
+        pytest.param("pulumi-resource-kubernetes", "4.34.2", id="provider-newer"),
+        pytest.param("pulumi-resource-kubernetes", "4.28.0-alpha.1772599760", id="provider-development-build"),
     ],
 )
 def test_accepted_versions(name: str, version: str) -> None:
@@ -184,12 +282,28 @@ def test_accepted_versions(name: str, version: str) -> None:
         pytest.param("kube-apiserver", "1.30.9", id="kubernetes-too-old"),
         pytest.param("kube-apiserver", "1.37.0", id="kubernetes-too-new"),
         pytest.param("etcd", "3.3.27", id="etcd-too-old"),
-        pytest.param("pulumi-resource-kubernetes", "4.25.1", id="provider-other-patch"),
-        pytest.param("pulumi-resource-kubernetes", "4.24.0", id="provider-other-minor"),
+        pytest.param("pulumi-resource-kubernetes", "4.24.0", id="provider-too-old"),
+        pytest.param("pulumi-resource-kubernetes", "5.0.0", id="provider-next-major"),
     ],
 )
 def test_refused_versions(name: str, version: str) -> None:
     assert version in (parts.PARTS[name].refusal(version) or "")
+
+
+@pytest.mark.parametrize(
+    ("chosen", "name", "version", "why"),
+    [
+        pytest.param("oldest", "pulumi", "3.215.0", None, id="oldest-engine"),
+        pytest.param("oldest", "pulumi", "3.259.0", "wanted 3.215.0 exactly", id="newer-engine-for-oldest"),
+        pytest.param("newest", parts.PROVIDER, "4.25.0", "wanted 4.28.0-alpha", id="released-provider-for-newest"),
+        pytest.param("oldest", "etcd", "3.6.1", None, id="control-plane-of-any-accepted-version"),
+        pytest.param("default", "pulumi", "3.300.0", None, id="default-takes-a-range"),
+    ],
+)
+def test_named_set_takes_only_its_engine_and_provider(chosen: str, name: str, version: str, why: str | None) -> None:
+    refusal = parts.refusal(name, version, {parts.SELECT: chosen})
+    assert (why is None) == (refusal is None)
+    assert (why or "") in (refusal or "")
 
 
 # ── finding ───────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -216,18 +330,20 @@ def test_find_on_path(machine: Machine, name: str, line: str, version: str) -> N
         pytest.param("echo hello", "no version", id="says-no-version"),
         pytest.param("echo no such library >&2; exit 127", "exits with 127 no such library", id="crashes"),
         pytest.param("kill -9 $$", "exits with -9", id="killed"),
-        pytest.param("sleep 30", "within 1.0 seconds", id="hangs"),
     ],
 )
-def test_unusable_program_on_path_is_skipped_and_remembered(
-    machine: Machine, monkeypatch: pytest.MonkeyPatch, script: str, why: str
-) -> None:
-    monkeypatch.setattr(discovery, "PROBE_SECONDS", 1.0)
-    program(machine.bin / "pulumi", f"PATH=/usr/bin:/bin\n{script.replace('sleep', 'exec sleep')}")
+def test_unusable_program_on_path_is_skipped_and_remembered(machine: Machine, script: str, why: str) -> None:
+    program(machine.bin / "pulumi", script)
     cached = says(parts.home_of("pulumi"), "v3.215.0")
     found, tried = discovery.search(["pulumi"])
     assert found["pulumi"] == toolchain.Found("pulumi", cached, "3.215.0", "cache")
     assert why in tried.lines["pulumi"][0]
+
+
+def test_program_that_never_answers_is_refused(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(discovery, "PROBE_SECONDS", 0.1)
+    with pytest.raises(parts.Failure, match=r"said nothing within 0\.1 seconds"):
+        discovery.probe("pulumi", program(machine.bin / "pulumi", "exec /bin/sleep 3600"))
 
 
 def test_program_of_another_machine_is_skipped(machine: Machine) -> None:
@@ -283,6 +399,42 @@ def test_provider_among_plugins(machine: Machine) -> None:
     assert toolchain.find(parts.PROVIDER) == toolchain.Found(parts.PROVIDER, path, "4.25.0", "plugins")
 
 
+@pytest.mark.parametrize(
+    ("package", "installed", "want"),
+    [
+        pytest.param("4.25.0", ["4.25.0", "4.34.2"], "4.25.0", id="that-of-the-python-package"),
+        pytest.param("4.34.2", ["4.25.0", "4.34.2"], "4.34.2", id="that-of-a-newer-python-package"),
+        pytest.param("4.34.2", ["4.25.0", "4.30.0"], "4.25.0", id="else-the-pinned-one"),
+        pytest.param("4.34.2", ["4.9.0", "4.26.0", "4.30.0", "5.0.0"], "4.30.0", id="else-the-newest-accepted-release"),
+    ],
+)
+def test_best_provider_among_plugins(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch, package: str, installed: list[str], want: str
+) -> None:
+    monkeypatch.setattr(parts, "package_version", lambda: package)
+    for version in installed:
+        machine.plugin(version)
+    assert discovery.search([parts.PROVIDER])[0][parts.PROVIDER] == toolchain.Found(
+        parts.PROVIDER, parts.plugin_folder(want) / parts.PROVIDER, want, "plugins"
+    )
+
+
+@pytest.mark.parametrize("version", ["4.24.9", "5.0.0", "4.28.0-alpha.1", "", "nonsense"])
+def test_other_plugins_are_not_taken(machine: Machine, version: str) -> None:
+    machine.plugin(version)
+    assert toolchain.find(parts.PROVIDER) is None
+
+
+def test_named_set_takes_no_other_plugin(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(parts.SELECT, "newest")
+    machine.plugin()
+    assert toolchain.find(parts.PROVIDER) is None
+    wanted = machine.plugin("4.28.0-alpha.1772599760")
+    found = toolchain.find(parts.PROVIDER)
+    assert found
+    assert found.path == wanted
+
+
 def test_half_installed_plugin_is_not_there(machine: Machine) -> None:
     folder = machine.plugin().parent
     folder.with_name(folder.name + ".partial").touch()
@@ -331,6 +483,15 @@ def test_environment_puts_the_cache_first_and_the_provider_nowhere(machine: Mach
     assert env["CLAIMSMITH_PYTHON"] == sys.executable
 
 
+def test_environment_names_the_provider_that_was_found(machine: Machine) -> None:
+    machine.plugin("4.30.0")
+    assert toolchain.environment()["CLAIMSMITH_PROVIDER_VERSION"] == "4.30.0"
+
+
+def test_environment_without_a_provider_names_none(machine: Machine) -> None:
+    assert "CLAIMSMITH_PROVIDER_VERSION" not in toolchain.environment()
+
+
 def test_environment_adds_no_folder_twice(machine: Machine) -> None:
     machine.all_on_path()
     once = toolchain.environment()
@@ -349,6 +510,16 @@ def test_environment_brings_our_language_host(machine: Machine) -> None:
     found = toolchain.find(parts.LANGUAGE)
     assert found
     assert found.path.parent == parts.home_of("pulumi").parent
+
+
+def test_engine_on_path_without_a_language_host_finds_ours_among_its_plugins(machine: Machine) -> None:
+    says(machine.bin / "pulumi", "v3.259.0")
+    env = toolchain.environment()
+    found = toolchain.find(parts.LANGUAGE)
+    assert found
+    assert found.origin == "plugins"
+    assert found.path == machine.pulumi_home / "plugins" / "language-python-v0.0.0" / parts.LANGUAGE
+    assert str(found.path.parent) not in env["PATH"].split(os.pathsep)
 
 
 # ── downloading ───────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -386,22 +557,18 @@ def site() -> Iterator[tuple[str, dict[str, bytes]]]:
         pytest.param("http://nowhere.invalid", id="unknown-name"),
     ],
 )
-def test_unreachable_site_is_given_up_in_seconds(address: str) -> None:
-    started = time.monotonic()
+def test_unreachable_site_is_given_up(address: str) -> None:
     assert list(download.unreachable([address], seconds=0.5)) == [address]
-    assert time.monotonic() - started < 3
 
 
-def test_site_that_never_answers_is_given_up_in_seconds() -> None:
+def test_site_that_never_answers_is_given_up() -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent_site:
         address = f"http://127.0.0.1:{silent_site.getsockname()[1]}"
-        started = time.monotonic()
         assert list(download.unreachable([address], seconds=0.5)) == [address]
-    assert time.monotonic() - started < 3
 
 
 def test_site_that_answers_with_an_error_is_reachable(site: tuple[str, dict[str, bytes]]) -> None:
-    assert download.unreachable([site[0]]) == {}
+    assert download.unreachable([site[0]], seconds=UNBOUNDED) == {}
 
 
 def test_fetch_checks_the_checksum(tmp_path: Path, site: tuple[str, dict[str, bytes]]) -> None:
@@ -445,6 +612,7 @@ def test_install_takes_official_downloads(
     monkeypatch.setattr(download, "ETCD_SITE", address)
     monkeypatch.setattr(download, "SITES", dict.fromkeys(download.SITES, address))
     monkeypatch.setattr(download, "_platform", lambda: ("linux", "amd64"))
+    monkeypatch.setattr(download, "LOOK_SECONDS", UNBOUNDED)
     for name in ("kube-apiserver", "kube-controller-manager"):
         content = f"#!/bin/sh\necho {VERSIONS[name]}\n".encode()
         pages[f"/release/v1.33.3/bin/linux/amd64/{name}"] = content
@@ -471,6 +639,38 @@ def test_install_takes_official_downloads(
     assert not machine.staging()
 
 
+@pytest.mark.parametrize(
+    ("chosen", "sdk", "want"),
+    [
+        pytest.param("default", "3.272.0", "3.272.0", id="release-of-the-sdk"),
+        pytest.param("default", "3.255.0", "3.259.0", id="pinned-where-the-sdk-is-older"),
+        pytest.param("oldest", "3.272.0", "3.215.0", id="oldest-exactly"),
+    ],
+)
+def test_engine_that_is_downloaded(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch, chosen: str, sdk: str, want: str
+) -> None:
+    monkeypatch.setenv(parts.SELECT, chosen)
+    monkeypatch.setattr(download.metadata, "version", lambda _: sdk)
+    assert download.engine_release() == want
+
+
+@pytest.mark.parametrize(
+    ("chosen", "package", "want"),
+    [
+        pytest.param("default", "4.34.2", "4.34.2", id="release-of-the-python-package"),
+        pytest.param("default", "5.0.0", "4.25.0", id="pinned-where-the-package-is-not-accepted"),
+        pytest.param("oldest", "4.34.2", "4.25.0", id="oldest-exactly"),
+    ],
+)
+def test_provider_that_is_downloaded(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch, chosen: str, package: str, want: str
+) -> None:
+    monkeypatch.setenv(parts.SELECT, chosen)
+    monkeypatch.setattr(parts, "package_version", lambda: package)
+    assert download.provider_release() == want
+
+
 # ── building and installing ───────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -489,7 +689,7 @@ def test_install_builds_only_what_is_missing(machine: Machine) -> None:
     assert found["etcd"].origin == "PATH"
     assert found["pulumi"].origin == "cache"
     assert host.is_ours(found[parts.LANGUAGE].path)
-    assert ("building", 2, 2, "") in reports
+    assert ("building", 4, 4, "") in reports
     assert not machine.staging()
 
 
@@ -523,10 +723,8 @@ def test_failed_install_tells_all_that_was_tried(
     prepare(machine)
     machine.plugin()
     says(machine.bin / "pulumi", "v3.100.0")
-    started = time.monotonic()
     with pytest.raises(ToolchainError) as caught:
         toolchain.install()
-    assert time.monotonic() - started < 10
     problems = {problem.what.split()[0]: problem for problem in caught.value.problems}
     assert list(problems) == ["pulumi", parts.LANGUAGE, "kube-apiserver", "kube-controller-manager", "etcd"]
     for way in ("3.100.0 is not compatible", "tried cache", "tried download", NOBODY, "tried build", why):
@@ -537,8 +735,8 @@ def test_failed_install_tells_all_that_was_tried(
 
 
 def test_installed_package_without_the_go_module_says_so(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(parts, "module_folder", lambda: None)
-    monkeypatch.setattr(build, "module_folder", lambda: None)
+    monkeypatch.setattr(parts, "modules_folder", lambda: None)
+    monkeypatch.setattr(build, "modules_folder", lambda: None)
     with pytest.raises(ToolchainError) as caught:
         toolchain.install()
     assert "only of the source checkout" in caught.value.problems[0].what
@@ -565,9 +763,10 @@ def test_staging_of_the_dead_is_removed(machine: Machine) -> None:
 def test_cached_provider_is_linked_among_the_plugins(machine: Machine) -> None:
     machine.all_on_path()
     cached = says(parts.home_of(parts.PROVIDER), "never asked")
-    (parts.plugin_folder() / parts.PROVIDER).unlink()
+    plugin = parts.plugin_folder("4.25.0") / parts.PROVIDER
+    plugin.unlink()
     assert toolchain.install()[parts.PROVIDER].origin == "plugins"
-    assert (parts.plugin_folder() / parts.PROVIDER).samefile(cached)
+    assert plugin.samefile(cached)
 
 
 def test_provider_says_its_version(tmp_path: Path) -> None:
@@ -620,11 +819,18 @@ def test_ignored_signals_stay_ignored() -> None:
         signal.signal(signal.SIGHUP, before)
 
 
-def test_a_command_that_takes_too_long_ends_with_its_children(tmp_path: Path) -> None:
-    slow = program(tmp_path / "slow", "/bin/sleep 60 & echo $! > child; wait")
-    with pytest.raises(parts.Failure, match=r"within 0\.5 seconds"):
-        process.run([str(slow)], output=tmp_path / "output", cwd=tmp_path, seconds=0.5)
-    wait_for(lambda: gone(int((tmp_path / "child").read_text())))
+def test_a_command_that_takes_too_long_ends_with_its_children(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    slow = program(tmp_path / "slow", "/bin/sleep 3600 & echo $! > begun; mv begun child; wait")
+
+    class WhenItHasAChild(threading.Timer):
+        def run(self) -> None:
+            wait_for((tmp_path / "child").exists)
+            self.function(*self.args)
+
+    monkeypatch.setattr(process.threading, "Timer", WhenItHasAChild)
+    with pytest.raises(parts.Failure, match=r"within 0\.001 seconds"):
+        process.run([str(slow)], output=tmp_path / "output", cwd=tmp_path, seconds=0.001)
+    wait_for(lambda: not command_line(int((tmp_path / "child").read_text())))
 
 
 # ── two at once, and interrupted ──────────────────────────────────────────────────────────────────────────────────────
@@ -643,42 +849,49 @@ print("done", flush=True)
 """
 
 
-def start(machine: Machine) -> subprocess.Popen[str]:
-    """An install in a process of its own."""
-    return subprocess.Popen(
-        [sys.executable, "-c", DRIVER], env=machine.env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
-    )
+@pytest.fixture
+def start(machine: Machine) -> Iterator[Callable[[], subprocess.Popen[str]]]:
+    """Starts an install in a process of its own; neither it nor what it runs outlives the test."""
+    started: list[subprocess.Popen[str]] = []
+
+    def begin() -> subprocess.Popen[str]:
+        command = [sys.executable, "-c", DRIVER]
+        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+        started.append(subprocess.Popen(command, env=machine.env, text=True, **pipes))  # type: ignore[call-overload]
+        return started[-1]
+
+    yield begin
+    for install in started:
+        end(install)
+    for pid in machine.go_processes():
+        with suppress(ProcessLookupError):
+            os.killpg(pid, signal.SIGKILL)
 
 
-def wait_for(condition: Callable[[], bool], seconds: float = 20) -> None:
-    end = time.monotonic() + seconds
+def wait_for(condition: Callable[[], bool]) -> None:
+    """Wait as long as it takes: how long says something of the machine. A hang meets the time limit of all tests."""
     while not condition():
-        assert time.monotonic() < end, "waited too long"
         time.sleep(0.02)
 
 
-def gone(pid: int) -> bool:
-    """Whether a process has ended (one that only waits to be reaped has)."""
-    with suppress(FileNotFoundError, ProcessLookupError):
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
-    return True
-
-
 def building(machine: Machine) -> bool:
-    return any(machine.cache.glob(".staging-*/built/half"))
+    return any(machine.cache.glob(".staging-*/modules/*/built/half"))
 
 
-def test_two_installs_at_once_build_once(machine: Machine) -> None:
-    machine.go(seconds=1)
+def test_two_installs_at_once_build_once(machine: Machine, start: Callable[[], subprocess.Popen[str]]) -> None:
+    machine.go(gated=True)
     machine.plugin()
-    first = start(machine)
+    first = start()
     wait_for(lambda: building(machine))
-    second = start(machine)
-    outputs = [first.communicate(timeout=30)[0], second.communicate(timeout=30)[0]]
+    second = start()
+    assert second.stdout
+    assert f"waiting for another install (process {first.pid})" in iter(lambda: second.stdout.readline().strip(), "")
+    machine.gate.touch()
+    outputs = [first.communicate()[0], second.communicate()[0]]
     assert (first.returncode, second.returncode) == (0, 0)
     assert all("done" in output for output in outputs)
-    assert f"waiting for another install (process {first.pid})" in outputs[1]
-    assert [line.split()[0] for line in machine.log.read_text().splitlines()].count("build") == 1
+    builds = [line for line in machine.log.read_text().splitlines() if line.startswith("build ")]
+    assert len(builds) == len(build.by_module(["pulumi", "etcd"]))
 
 
 @pytest.mark.parametrize(
@@ -689,27 +902,30 @@ def test_two_installs_at_once_build_once(machine: Machine) -> None:
         pytest.param(signal.SIGHUP, 129, id="terminal-closed"),
     ],
 )
-def test_interrupted_install_leaves_nothing(machine: Machine, number: signal.Signals, code: int) -> None:
-    machine.go(seconds=60)
+def test_interrupted_install_leaves_nothing(
+    machine: Machine, start: Callable[[], subprocess.Popen[str]], number: signal.Signals, code: int
+) -> None:
+    machine.go(gated=True)
     machine.plugin()
-    install = start(machine)
+    install = start()
     wait_for(lambda: building(machine))
     install.send_signal(number)
-    output = install.communicate(timeout=20)[0]
+    output = install.communicate()[0]
     assert install.returncode == code, output
     assert "Traceback" not in output
     assert sorted(path.name for path in machine.cache.iterdir()) == ["lock"]
-    wait_for(lambda: all(gone(int(line.split()[1])) for line in machine.log.read_text().splitlines()))
+    wait_for(lambda: not machine.go_processes())
 
 
-def test_install_after_a_killed_one(machine: Machine) -> None:
-    machine.go(seconds=60)
+def test_install_after_a_killed_one(machine: Machine, start: Callable[[], subprocess.Popen[str]]) -> None:
+    machine.go(gated=True)
     machine.plugin()
-    install = start(machine)
+    install = start()
     wait_for(lambda: building(machine))
     install.kill()
     install.communicate()
-    os.killpg(int(machine.log.read_text().splitlines()[-1].split()[1]), signal.SIGKILL)
+    (pid,) = machine.go_processes()
+    os.killpg(pid, signal.SIGKILL)
     assert machine.staging()
     machine.go()
     toolchain.install()
@@ -720,17 +936,17 @@ def test_install_after_a_killed_one(machine: Machine) -> None:
 
 
 def test_language_host_is_written_once(machine: Machine) -> None:
-    path = host.write()
+    path = host.write(parts.home_of(parts.LANGUAGE))
     before = path.stat().st_mtime_ns
-    assert host.write().stat().st_mtime_ns == before
+    assert host.write(parts.home_of(parts.LANGUAGE)).stat().st_mtime_ns == before
     assert host.is_ours(path)
 
 
 def test_outdated_language_host_is_written_anew(machine: Machine) -> None:
-    path = host.write()
+    path = host.write(parts.home_of(parts.LANGUAGE))
     path.with_name("language_host.py").write_text("an older one")
     assert not host.is_current(path)
-    assert host.is_current(host.write())
+    assert host.is_current(host.write(parts.home_of(parts.LANGUAGE)))
 
 
 @pytest.mark.parametrize(
@@ -746,14 +962,18 @@ def test_wrapper_picks_the_interpreter(machine: Machine, variables: dict[str, st
     fake = program(root / "fake", "echo fake")
     program(root / "venv" / "bin" / "python", "echo venv")
     env = {name: value.format(fake=fake, venv=root / "venv") for name, value in variables.items()}
-    done = subprocess.run([host.write()], env=env, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [host.write(parts.home_of(parts.LANGUAGE))], env=env, capture_output=True, text=True, check=True
+    )
     assert done.stdout.strip() == want
 
 
 def test_language_host_without_the_sdk_says_what_to_do(machine: Machine) -> None:
     env = {"PYTHONPATH": str(machine.bin)}
     (machine.bin / "grpc.py").write_text("raise ImportError('no grpc')")
-    done = subprocess.run([host.write(), "127.0.0.1:9"], env=env, capture_output=True, text=True)
+    done = subprocess.run(
+        [host.write(parts.home_of(parts.LANGUAGE)), "127.0.0.1:9"], env=env, capture_output=True, text=True
+    )
     assert done.returncode == 1
     assert "CLAIMSMITH_PYTHON" in done.stderr
     assert "Traceback" not in done.stderr
@@ -763,16 +983,17 @@ def test_language_host_without_the_sdk_says_what_to_do(machine: Machine) -> None
 def served(machine: Machine) -> Iterator[tuple[subprocess.Popen[str], str]]:
     """A running language host, and its address."""
     started = subprocess.Popen(
-        [host.write(), "--tracing", "x", "127.0.0.1:9"],
+        [host.write(parts.home_of(parts.LANGUAGE)), "--tracing", "x", "127.0.0.1:9"],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
     )
     assert started.stdout
-    yield started, f"127.0.0.1:{int(started.stdout.readline())}"
-    started.kill()
-    started.communicate()
+    try:
+        yield started, f"127.0.0.1:{int(started.stdout.readline())}"
+    finally:
+        end(started)
 
 
 def test_language_host_answers(served: tuple[subprocess.Popen[str], str]) -> None:
@@ -782,7 +1003,7 @@ def test_language_host_answers(served: tuple[subprocess.Popen[str], str]) -> Non
 
     with grpc.insecure_channel(served[1]) as channel:
         stub = language_pb2_grpc.LanguageRuntimeStub(channel)
-        assert re.fullmatch(r"3\.\d+\.\d+.*", stub.GetPluginInfo(Empty(), timeout=20).version)
+        assert re.fullmatch(r"3\.\d+\.\d+.*", stub.GetPluginInfo(Empty()).version)
         assert stub.About(language_pb2.AboutRequest()).executable == sys.executable
         assert not stub.GetRequiredPackages(language_pb2.GetRequiredPackagesRequest()).packages
         said = list(stub.InstallDependencies(language_pb2.InstallDependenciesRequest()))
@@ -797,27 +1018,33 @@ def test_language_host_answers(served: tuple[subprocess.Popen[str], str]) -> Non
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["interrupt", "terminate"])
 def test_language_host_ends_quietly(served: tuple[subprocess.Popen[str], str], number: signal.Signals) -> None:
     served[0].send_signal(number)
-    assert served[0].communicate(timeout=10)[0] == ""
+    assert served[0].communicate()[0] == ""
     assert served[0].returncode == 0
 
 
 def test_language_host_survives_a_false_alarm(served: tuple[subprocess.Popen[str], str]) -> None:
+    import grpc
+    from google.protobuf.empty_pb2 import Empty
+    from pulumi.runtime.proto import language_pb2_grpc
+
     served[0].send_signal(signal.SIGUSR1)
-    time.sleep(0.3)
+    with grpc.insecure_channel(served[1]) as channel:
+        assert language_pb2_grpc.LanguageRuntimeStub(channel).GetPluginInfo(Empty()).version
     assert served[0].poll() is None
 
 
 def test_language_host_ends_with_its_parent(machine: Machine) -> None:
+    ours = host.write(parts.home_of(parts.LANGUAGE))
     parent = subprocess.Popen(
-        ["/bin/sh", "-c", f"'{host.write()}' 127.0.0.1:9 & echo pid $!; wait"], stdout=subprocess.PIPE, text=True
+        ["/bin/sh", "-c", f"'{ours}' 127.0.0.1:9 & echo pid $!; wait"], stdout=subprocess.PIPE, text=True
     )
-    assert parent.stdout
-    said = parent.stdout.readline() + parent.stdout.readline()
+    try:
+        assert parent.stdout
+        said = parent.stdout.readline() + parent.stdout.readline()
+    finally:
+        end(parent)
     child = int(re.findall(r"pid (\d+)", said)[0])
-    assert not gone(child)
-    parent.kill()
-    parent.communicate()
-    wait_for(lambda: gone(child), seconds=5)
+    wait_for(lambda: "language_host.py" not in command_line(child))
 
 
 # ── the commands ──────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -22,6 +22,8 @@ from claimsmith.errors import ControlPlaneError, Problem
 from claimsmith.models.objects import GroupKind
 
 Object = dict[str, Any]
+# A cluster that is only busy answers in this time; lightkube's ten seconds are too few for a laptop at work.
+ANSWER_SECONDS = 30.0
 
 
 class Cluster:
@@ -104,7 +106,8 @@ class Cluster:
         try:
             config = KubeConfig.from_dict(yaml.safe_load(self.kubeconfig)).get(self.context)
             assert config, "it names no such context"
-            return client_adapter.Client(config, client_adapter.ConnectionParams(trust_env=False))
+            timeout = httpx.Timeout(ANSWER_SECONDS)
+            return client_adapter.Client(config, client_adapter.ConnectionParams(timeout=timeout, trust_env=False))
         except (ConfigError, yaml.YAMLError, KeyError, TypeError, AttributeError, AssertionError) as error:
             what = f"the kubeconfig cannot be read: {error}"
             raise ControlPlaneError(Problem(what, fix="check it with: kubectl config view")) from error

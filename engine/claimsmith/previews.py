@@ -7,7 +7,7 @@ import subprocess
 from collections.abc import Mapping
 from typing import Any
 
-from claimsmith import toolchain, workspace
+from claimsmith import workspace
 from claimsmith.errors import Problem
 from claimsmith.project import Project
 from claimsmith.review.changes import Previewed
@@ -18,7 +18,7 @@ from claimsmith.review.engine import held_against
 def preview(project: Project, comparison: Comparison) -> Previewed:
     """The engine's preview of a stack, held against the comparison of its files."""
     stack = comparison.new.plan.stack
-    toolchain.require("pulumi")
+    workspace.require(project)
     command = ["pulumi", "preview", "--stack", stack, "--json", "--non-interactive"]
     done = subprocess.run(command, cwd=project.root, env=workspace.environment(project), capture_output=True, text=True)
     told = _told(done.stdout)

@@ -20,15 +20,37 @@ from claimsmith.project import Project, write_atomically
 
 STATE = "state"
 PASSPHRASE = "passphrase"
+UPGRADE = 'eval "$(claimsmith env)" && PULUMI_DIY_BACKEND_IGNORE_DEPRECATION_ERROR=true pulumi state upgrade --yes'
 
 
 def prepare(project: Project) -> None:
     """Make the private folder: a place for local state, and a passphrase that only this user can read."""
     project.private.mkdir(mode=0o700, exist_ok=True)
-    (project.private / STATE).mkdir(mode=0o700, exist_ok=True)
+    state = project.private / STATE
+    state.mkdir(mode=0o700, exist_ok=True)
+    if not (state / ".pulumi").exists():
+        # Stacks by project, whatever PULUMI_DIY_BACKEND_LEGACY_LAYOUT says: engines from 3.257 on refuse the other one.
+        write_atomically(state / ".pulumi" / "meta.yaml", "version: 1\n")
     passphrase = project.private / PASSPHRASE
     if not passphrase.exists():
         write_atomically(passphrase, secrets.token_urlsafe(32), mode=0o600)
+
+
+def is_legacy(state: Path) -> bool:
+    """Whether local state has the layout from before stacks belonged to projects."""
+    meta = state / ".pulumi" / "meta.yaml"
+    if meta.exists():
+        return "version: 0" in meta.read_text(encoding="utf-8").splitlines()
+    return any((state / ".pulumi" / "stacks").glob("*.json*"))
+
+
+def legacy_state(project: Project) -> Problem | None:
+    """The problem of local state that has the older layout, which engines from 3.257 on refuse to read."""
+    if not is_legacy(project.private / STATE):
+        return None
+    folder = (project.private / STATE).relative_to(project.root)
+    what = f"the state in {folder} has the layout from before stacks belonged to projects, which newer engines refuse"
+    return Problem(what, fix=f"upgrade it once: {UPGRADE}")
 
 
 def settings(project: Project, base: Mapping[str, str] | None = None) -> dict[str, str]:
@@ -47,9 +69,16 @@ def environment(project: Project, base: Mapping[str, str] | None = None) -> dict
     return {**base, **settings(project, base)}
 
 
+def require(project: Project) -> None:
+    """Make sure that there is an engine, and that it can read the project's local state."""
+    toolchain.require("pulumi")
+    if problem := legacy_state(project):
+        raise DeployError(problem)
+
+
 def refresh_preview(project: Project, stack: str) -> dict[str, Any]:
     """What a refresh of the stack would find, as the engine tells it. Nothing is changed."""
-    toolchain.require("pulumi")
+    require(project)
     command = ["pulumi", "refresh", "--preview-only", "--json", "--stack", stack, "--non-interactive"]
     done = subprocess.run(command, cwd=project.root, env=environment(project), capture_output=True, text=True)
     if done.returncode:
@@ -77,7 +106,7 @@ def _reason(done: subprocess.CompletedProcess[str]) -> str:
 
 def pulumi(project: Project, *arguments: str, given: str | None = None) -> subprocess.CompletedProcess[str]:
     """Run `pulumi` in the project, asking nothing; `given` goes to its standard input."""
-    toolchain.require("pulumi")
+    require(project)
     command = ["pulumi", *arguments, "--non-interactive"]
     return subprocess.run(
         command, cwd=project.root, env=environment(project), capture_output=True, text=True, input=given
@@ -142,6 +171,9 @@ def errors_in(said: str) -> str:
 
 def unreadable(stack: str, said: str) -> DeployError:
     """The error of a stack that the engine cannot read."""
+    if "Legacy DIY state" in said:
+        what = f"the stack {stack!r} cannot be read: the backend has the layout from before stacks belonged to projects"
+        return DeployError(Problem(what, fix=f"upgrade it once: {UPGRADE}"))
     reason = said.strip().removeprefix("error: ")
     return DeployError(Problem(f"the stack {stack!r} cannot be read: {reason}", fix=f"run: pulumi up --stack {stack}"))
 

@@ -15,7 +15,7 @@ from lightkube.generic_resource import create_global_resource
 from claimsmith import local, toolchain
 from claimsmith.crds import permissive_crd
 from tests.conftest import ROOT
-from tests.e2e.rig import Rig
+from tests.e2e.rig import UNHURRIED, Rig
 
 
 @pytest.fixture(scope="session")
@@ -30,7 +30,7 @@ def with_subnet(status: local.Status) -> local.Status:
     subnet = yaml.safe_load((ROOT / "stacks" / "dev" / "resources" / "network.yaml").read_text(encoding="utf-8"))
     crd = permissive_crd(subnet["apiVersion"], subnet["kind"], namespaced=False, managed=True)
     local.install_crds(status.kubeconfig, [crd])
-    client = Client(config=KubeConfig.from_file(status.kubeconfig).get(), trust_env=False)
+    client = Client(config=KubeConfig.from_file(status.kubeconfig).get(), trust_env=False, timeout=UNHURRIED)
     client.create(
         create_global_resource("network.azure.crossplane.io", "v1alpha3", "Subnet", "subnets").from_dict(subnet)
     )

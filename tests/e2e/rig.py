@@ -13,6 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import httpx2
 import yaml
 from lightkube import Client
 from lightkube.config.kubeconfig import KubeConfig
@@ -29,6 +30,8 @@ from claimsmith.project import Project, crds_needed
 RESOURCE_GROUP = ("azure.crossplane.io", "v1alpha3", "ResourceGroup")
 SERVER = ("database.azure.crossplane.io", "v1beta1", "MySQLServer")
 RULE = ("database.azure.crossplane.io", "v1alpha3", "MySQLServerVirtualNetworkRule")
+UNHURRIED = httpx2.Timeout(600)
+"""For clients of tests: a busy machine fails nothing."""
 
 
 @dataclass(frozen=True)
@@ -108,7 +111,7 @@ class Rig:
         return ran
 
     def _run(self, command: list[str], environment: dict[str, str]) -> Ran:
-        done = subprocess.run(command, cwd=self.root, env=environment, capture_output=True, text=True, timeout=300)
+        done = subprocess.run(command, cwd=self.root, env=environment, capture_output=True, text=True)
         ran = Ran(done.returncode, done.stdout, done.stderr)
         self.said.append(ran.text)
         return ran
@@ -118,7 +121,7 @@ class Rig:
     @cached_property
     def client(self) -> Client:
         config = KubeConfig.from_dict(yaml.safe_load(self.kubeconfig.read_text())).get()
-        return Client(config=config, trust_env=False)
+        return Client(config=config, trust_env=False, timeout=UNHURRIED)
 
     def close(self) -> None:
         self.client._client._client.close()  # lightkube has no way of its own to close its connections
@@ -172,15 +175,11 @@ class Rig:
         self.client.delete(Secret, name, namespace=namespace)
 
 
-def eventually(check: Any, *, within: float = 20.0) -> Any:
-    """The first true result of a check; fails where there is none in time."""
-    end = time.monotonic() + within
-    while True:
-        result = check()
-        if result or time.monotonic() > end:
-            assert result, f"not so within {within} s"
-            return result
+def eventually(check: Any) -> Any:
+    """The first true result of a check, however long it takes: a hang meets the time limit of all tests."""
+    while not (result := check()):
         time.sleep(0.1)
+    return result
 
 
-__all__ = ["RESOURCE_GROUP", "RULE", "SERVER", "Ran", "Rig", "eventually"]
+__all__ = ["RESOURCE_GROUP", "RULE", "SERVER", "UNHURRIED", "Ran", "Rig", "eventually"]

@@ -23,10 +23,11 @@ from lightkube.resources.core_v1 import ResourceQuota, Secret
 from lightkube.resources.core_v1 import ResourceQuotaStatus as QuotaStatus
 
 from claimsmith import local
+from claimsmith.local.behaviour import is_ready
 from tests.conftest import ROOT
 from tests.e2e.examples import claim, private_mysql
 from tests.e2e.faults import KEYS, VICTIMS, Estate, Run, left_in
-from tests.e2e.rig import RESOURCE_GROUP, Rig, eventually
+from tests.e2e.rig import RESOURCE_GROUP, SERVER, Rig, eventually
 
 pytestmark = pytest.mark.e2e
 
@@ -57,7 +58,7 @@ def test_killed_at_a_random_moment(estate: Estate, victim: str) -> None:
 def test_what_an_interrupted_run_made_goes_with_its_claim(estate: Estate) -> None:
     """The engine is killed while it creates, and the claim is removed before the next run: nothing is orphaned."""
     rig = estate.rig
-    estate.prepare(1, seconds=20)
+    estate.prepare(1, seconds=3600)
     run = Run(rig, "dev")
     eventually(lambda: rig.live(RESOURCE_GROUP, namespace=rig.name))
     assert run.kill("engine")
@@ -80,11 +81,12 @@ def test_what_an_interrupted_run_made_goes_with_its_claim(estate: Estate) -> Non
 
 def test_two_runs_at_once(estate: Estate) -> None:
     rig = estate.rig
-    estate.prepare(2, seconds=12)
+    estate.prepare(2, seconds=3600)
     first = Run(rig, "dev")
     eventually(lambda: list((rig.root / ".claimsmith").rglob("locks/**/*.json")))
     second = rig.up("dev")
     refused = rig.claimsmith("recover", "dev", "--yes", "--unlock")
+    estate.release(2)
     assert first.ended() == 0, first.text
     assert second.code != 0
     assert "the stack is currently locked by 1 lock(s)" in second.text
@@ -98,8 +100,8 @@ def test_what_is_not_ready_in_time_is_named_and_the_next_run_resumes(rig: Rig) -
     rig.namespace(rig.name)
     late = private_mysql("late")
     annotations = late["spec"]["resources"][1]["base"]["metadata"]["annotations"]
-    annotations["simulated-cloud.claimsmith.io/ready-after"] = "12s"
-    annotations["claimsmith.io/timeout"] = "4s"
+    annotations["simulated-cloud.claimsmith.io/ready-after"] = "40s"
+    annotations["claimsmith.io/timeout"] = "6s"
     rig.write("components/late/class.yaml", late)
     rig.write("components/good/class.yaml", private_mysql("good"))
     for name, klass in (("slow", "late"), ("one", "good"), ("two", "good")):
@@ -108,14 +110,14 @@ def test_what_is_not_ready_in_time_is_named_and_the_next_run_resumes(rig: Rig) -
     ran = rig.up("dev", "--continue-on-error")
     assert ran.code != 0
     assert f"{KIND}/{rig.name}/slow: its child 'my-sql-server' (MySQLServer {rig.name}-slow-" in ran.text
-    assert "did not become ready within 4s: Ready is False" in ran.text
+    assert "did not become ready within 6s: Ready is False" in ran.text
     assert ran.text.count("did not become ready") == ran.text.count("Ready is False")
     assert "Traceback" not in ran.text
     for name in ("one", "two"):
         assert rig.secret_values(rig.name, name).keys() == KEYS
     assert rig.secret(rig.name, "slow") is None
 
-    time.sleep(8)
+    eventually(lambda: is_ready(rig.one(SERVER, claim="slow", namespace=rig.name)))
     rig.ok(rig.up("dev"))
     assert rig.secret_values(rig.name, "slow").keys() == KEYS
 

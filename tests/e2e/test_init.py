@@ -30,7 +30,7 @@ def project(tmp_path: Path) -> Iterator[Path]:
 
 def run(folder: Path, *command: str, **environment: str) -> str:
     env = {**os.environ, **environment}
-    done = subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, timeout=300)
+    done = subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 

@@ -30,7 +30,7 @@ from claimsmith.cluster import Cluster
 from claimsmith.crds import permissive_crd
 from claimsmith.definitions import claim_crd, record_crds
 from tests.e2e.examples import claim, private_mysql
-from tests.e2e.rig import RESOURCE_GROUP, RULE, SERVER, Rig
+from tests.e2e.rig import RESOURCE_GROUP, RULE, SERVER, UNHURRIED, Rig
 from tests.e2e.workload_examples import (
     NO_SECRET,
     application,
@@ -66,7 +66,8 @@ class Server:
 
     @cached_property
     def client(self) -> Client:
-        return Client(config=KubeConfig.from_dict(yaml.safe_load(self.kubeconfig)).get(), trust_env=False)
+        config = KubeConfig.from_dict(yaml.safe_load(self.kubeconfig)).get()
+        return Client(config=config, trust_env=False, timeout=UNHURRIED)
 
     def get(self, api: str, kind: str, name: str, namespace: str | None = None) -> dict[str, Any] | None:
         return self.reader.read(api, kind, name, namespace)

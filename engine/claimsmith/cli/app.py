@@ -281,8 +281,11 @@ def env() -> None:
 
     from claimsmith import workspace
 
-    for name, value in workspace.settings(_project()).items():
+    project = _project()
+    for name, value in workspace.settings(project).items():
         typer.echo(f"export {name}={shlex.quote(value)}")
+    if problem := workspace.legacy_state(project):
+        console.print_problems([problem], label="warning")
 
 
 def _project() -> Project:

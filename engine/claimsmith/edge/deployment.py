@@ -11,7 +11,7 @@ from claimsmith.cluster import Cluster
 from claimsmith.compose.identity import OWNER
 from claimsmith.compose.options import FIELD_MANAGER, field_manager, waiting
 from claimsmith.edge.elsewhere import Elsewhere, given_by
-from claimsmith.edge.managed import Managed
+from claimsmith.edge.managed import PROVIDER_VERSION, Managed
 from claimsmith.edge.members import Member
 from claimsmith.edge.preflight import given_owner
 from claimsmith.errors import Problem, ReferenceError_
@@ -227,4 +227,5 @@ def kubernetes_provider(
         context=cluster.context,
         cluster_identifier=identifier,
         enable_secret_mutable=True,
+        opts=pulumi.ResourceOptions(version=PROVIDER_VERSION),
     )

@@ -6,14 +6,18 @@ class of our own: the whole document goes in, metadata, spec and status come out
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
+from importlib import metadata
 from typing import Any
 
 import pulumi
 
 from claimsmith.urns import resource_type
 
-PROVIDER_VERSION = "4.25.0"
+# The engine looks for the plugin of exactly this version: the one that the toolchain found (`claimsmith env` sets the
+# variable), else the one released with the Python package, which an official engine installs by itself.
+PROVIDER_VERSION = os.environ.get("CLAIMSMITH_PROVIDER_VERSION") or metadata.version("pulumi-kubernetes")
 
 
 class Managed(pulumi.CustomResource):

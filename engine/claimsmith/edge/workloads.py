@@ -17,7 +17,7 @@ from claimsmith.compose.identity import OWNER, SECRET_TYPE
 from claimsmith.compose.options import FIELD_MANAGER, field_manager, options_of
 from claimsmith.edge.component import ClaimKind, Composite, engine_document, resource_options
 from claimsmith.edge.deployment import Deployment
-from claimsmith.edge.managed import Managed
+from claimsmith.edge.managed import PROVIDER_VERSION, Managed
 from claimsmith.edge.secrets import secret_when_there
 from claimsmith.errors import EngineError, Problem
 from claimsmith.models.workload import API_VERSION, APPLICATION
@@ -161,6 +161,7 @@ def provider_of(deployment: Deployment, cluster: TargetCluster) -> pulumi.Provid
             kubeconfig=_kubeconfig(deployment, cluster),
             cluster_identifier=cluster.identity,
             enable_secret_mutable=True,
+            opts=pulumi.ResourceOptions(version=PROVIDER_VERSION),
         )
     return deployment.target_providers[name]
 

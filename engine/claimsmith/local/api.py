@@ -63,7 +63,7 @@ SECRETS = Resource("", "v1", "secrets", namespaced=True)
 class Api:
     """A connection to one API server, as one user; a `with` block closes it at its end."""
 
-    def __init__(self, server: str, context: ssl.SSLContext, *, manager: str, timeout: float = 15.0) -> None:
+    def __init__(self, server: str, context: ssl.SSLContext, *, manager: str, timeout: float = 60.0) -> None:
         split = urlsplit(server)
         self._address = (split.hostname or "", split.port or 443)
         self._context = context
@@ -72,7 +72,7 @@ class Api:
         self._local = threading.local()
 
     @classmethod
-    def of(cls, kubeconfig: Path, *, manager: str, timeout: float = 15.0) -> Api:
+    def of(cls, kubeconfig: Path, *, manager: str, timeout: float = 60.0) -> Api:
         """The API server and user of a kubeconfig that embeds its certificates."""
         cluster, user = current(yaml.safe_load(kubeconfig.read_text()))
         context = ssl.create_default_context(cadata=_decode(cluster["certificate-authority-data"]))

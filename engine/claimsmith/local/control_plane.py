@@ -17,7 +17,8 @@ from claimsmith.errors import ControlPlaneError, Problem
 from claimsmith.local import parts, process
 from claimsmith.local.files import Files
 
-_START_PATIENCE = 120.0
+# A program that ends is noticed at once; only one that hangs, not a busy machine, takes this long.
+_START_PATIENCE = 900.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,7 +241,7 @@ def _ready_uid(files: Files) -> str | None:
     if any(process.recorded(files.record(name)) is None for name in (parts.ETCD, parts.APISERVER)):
         return None
     try:
-        with api.Api.of(files.kubeconfig, manager="", timeout=5.0) as client:
+        with api.Api.of(files.kubeconfig, manager="", timeout=30.0) as client:
             client.request("GET", "/readyz")
             found = client.get(api.NAMESPACES, "kube-system")
             return str(found["metadata"]["uid"]) if found else None

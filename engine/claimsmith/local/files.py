@@ -27,7 +27,7 @@ from claimsmith.errors import ControlPlaneError, Problem
 PORTS = ("etcd", "etcd-peers", "kube-apiserver")
 # Below the range from which the system takes ports for outgoing connections, so that a kept port stays free.
 _PORT_RANGE = range(20_000, 32_000)
-_LOCK_PATIENCE = 180.0
+_LOCK_PATIENCE = 1800.0
 
 
 @dataclass(frozen=True, slots=True)

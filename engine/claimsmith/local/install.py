@@ -16,7 +16,7 @@ from claimsmith.local import api
 
 MANAGER = "claimsmith-local"
 _DIGEST = "claimsmith.io/digest"
-_PATIENCE = 60.0
+_PATIENCE = 600.0
 _TOUCH_AFTER = 1.0
 _TOUCHED = "claimsmith.io/touched"
 _AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"

@@ -1,7 +1,7 @@
-"""Builds parts with Go from the pinned module, from nothing but the Go module registry.
+"""Builds parts with Go from the pinned modules, from nothing but the Go module registry.
 
-The module is copied to the folder given, for the checkout may be read-only, and everything that Go writes on the way
-stays in that folder, but for Go's own caches. Who calls puts the programs in place and removes the folder.
+The modules are copied to the folder provided, for the checkout may be read-only, and everything that Go writes on the
+way stays in that folder, except for Go's own caches. The caller puts the programs in place and removes the folder.
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from claimsmith.toolchain import process
-from claimsmith.toolchain.parts import APISERVER, PARTS, PROVIDER, PULUMI, Failure, module_folder
+from claimsmith.toolchain.parts import APISERVER, PARTS, PROVIDER, PULUMI, Failure, modules_folder, pinned
 from claimsmith.toolchain.progress import Report
 
 PROVIDER_MODULE = "github.com/pulumi/pulumi-kubernetes/provider/v4"
@@ -23,103 +23,143 @@ EMBEDDED = ("schema.json", "terraform-mapping.json")
 
 def build(names: Sequence[str], folder: Path, report: Report) -> dict[str, Path]:
     """The programs of these parts, built in a folder; Failure where Go is missing, too old, or fails."""
-    source = module_folder()
+    source = modules_folder()
     if not source:
-        raise Failure("the pinned Go module is not part of the installed package, only of the source checkout")
+        raise Failure("the pinned Go modules are not part of the installed package, only of the source checkout")
     go = _Go(folder)
-    wanted = go_of_module(source)
-    if go.version() < wanted:
-        raise Failure(f"go {'.'.join(map(str, go.version()))} is too old: wanted {'.'.join(map(str, wanted))} or newer")
-    _copy_module(source, go.work)
-    packages = [PARTS[name].package for name in names]
-    if PROVIDER in names:
-        report("fetching the Go modules", 0, None, PROVIDER)
-        _copy_embedded(go)
-    listing = go.run("list", "-mod=readonly", "-deps", *packages, each=_fetching(report))
-    total, built = len(listing.split()), 0
-
-    def tick(line: str) -> None:
-        nonlocal built
-        if not line.startswith(("#", "go: ")) and " " not in line:
-            built += 1
-            report("building", min(built, total), total, line.rsplit("/", 1)[-1])
-
-    report("building", 0, total, "")
-    out = folder / "built"
-    out.mkdir()
-    go.run(
-        "build",
-        *("-v", "-mod=readonly", "-trimpath", "-buildvcs=false"),
-        *("-ldflags", ldflags()),
-        *("-o", f"{out}{os.sep}"),
-        *packages,
-        each=tick,
-    )
-    report("building", total, total, "")
-    return {name: (out / PARTS[name].binary).rename(out / name) for name in names}
+    modules = [_Module(go, source, module, members) for module, members in by_module(names).items()]
+    # All modules are fetched before the first is built: where one cannot be had, no time is spent on the others.
+    packages = [module.packages(report) for module in modules]
+    progress = _Progress(report, sum(packages))
+    built: dict[str, Path] = {}
+    for module, count in zip(modules, packages, strict=True):
+        built |= module.build(progress)
+        progress.advance(count)
+    return built
 
 
-def ldflags() -> str:
-    """What the linker is told: no debug tables, and the versions that each program says it is."""
-    major, minor, _ = PARTS[APISERVER].pinned.split(".")
+def by_module(names: Sequence[str], env: Mapping[str, str] = os.environ) -> dict[str, list[str]]:
+    """The modules that these parts are built from, with the parts of each."""
+    modules: dict[str, list[str]] = {}
+    for name in names:
+        modules.setdefault(pinned(name, env).module, []).append(name)
+    return modules
+
+
+def ldflags(env: Mapping[str, str] = os.environ) -> str:
+    """What the linker is told: no debug tables, and the version of each program."""
+    kubernetes = pinned(APISERVER, env).version
+    major, minor, _ = kubernetes.split(".")
     values = {
-        "github.com/pulumi/pulumi/sdk/v3/go/common/version.Version": f"v{PARTS[PULUMI].pinned}",
-        "k8s.io/component-base/version.gitVersion": f"v{PARTS[APISERVER].pinned}",
+        "github.com/pulumi/pulumi/sdk/v3/go/common/version.Version": f"v{pinned(PULUMI, env).version}",
+        "k8s.io/component-base/version.gitVersion": f"v{kubernetes}",
         "k8s.io/component-base/version.gitMajor": major,
         "k8s.io/component-base/version.gitMinor": minor,
+        "main.providerVersion": pinned(PROVIDER, env).version,
     }
     return " ".join(["-s", "-w", *(f"-X {name}={value}" for name, value in values.items())])
 
 
 def go_of_module(source: Path) -> tuple[int, ...]:
-    """The lowest Go that the pinned module can be built with."""
+    """The lowest Go that a module can be built with."""
     match = re.search(r"^go (\d+)\.(\d+)", (source / "go.mod").read_text(), re.MULTILINE)
     if not match:
         raise Failure(f"{source / 'go.mod'} does not say which Go it needs")
     return tuple(map(int, match.groups()))
 
 
+class _Progress:
+    """Counts compiled packages over several builds: one bar for all of them."""
+
+    def __init__(self, report: Report, total: int) -> None:
+        self.report, self.total, self.before, self.now = report, total, 0, 0
+        report("building", 0, total, "")
+
+    def line(self, line: str) -> None:
+        """Take a line that Go printed: the name of a package, or a message."""
+        if not line.startswith(("#", "go: ")) and " " not in line:
+            self.now = min(self.now + 1, self.total)
+            self.report("building", self.now, self.total, line.rsplit("/", 1)[-1])
+
+    def advance(self, packages: int) -> None:
+        """A build of so many packages is done; Go names only those that its cache did not have."""
+        self.before = self.now = self.before + packages
+        self.report("building", self.now, self.total, "")
+
+
 class _Go:
-    """The `go` command, with its own folders for work and for temporary files."""
+    """The `go` command, with its own folder for temporary files."""
 
     def __init__(self, folder: Path) -> None:
         program = shutil.which("go")
         if not program:
             raise Failure("there is no go on PATH")
-        self.program, self.folder, self.work = program, folder, folder / "module"
-        self.work.mkdir()
+        self.program, self.folder = program, folder
         (folder / "tmp").mkdir()
         self.env = {"GOTOOLCHAIN": "local", **os.environ, "GOWORK": "off", "GOTMPDIR": str(folder / "tmp")}
 
     def version(self) -> tuple[int, ...]:
         """Its version, as major and minor."""
-        text = self.run("version")
+        text = self.run(self.folder, "version")
         match = re.search(r"go(\d+)\.(\d+)", text)
         if not match:
             raise Failure(f"{self.program} does not say its version: {text.strip()[:80]!r}")
         return tuple(map(int, match.groups()))
 
-    def run(self, *arguments: str, each: Callable[[str], None] = lambda _: None) -> str:
+    def run(self, work: Path, *arguments: str, each: Callable[[str], None] = lambda _: None) -> str:
         """What a go command printed; `each` is told every line of its standard error as it comes."""
         command, output = [self.program, *arguments], self.folder / "output"
         try:
-            return process.run(command, output=output, cwd=self.work, env=self.env, each=each)
+            return process.run(command, output=output, cwd=work, env=self.env, each=each)
         except Failure as failure:
             raise Failure(f"go {arguments[0]} failed: {failure}") from failure
 
 
-def _copy_module(source: Path, work: Path) -> None:
-    (work / "kubernetes").mkdir()
-    for file in ("go.mod", "go.sum", "tools.go", "kubernetes/main.go"):
-        shutil.copyfile(source / file, work / file)
+class _Module:
+    """A copy of one module, and the parts to build from it."""
 
+    def __init__(self, go: _Go, source: Path, name: str, members: list[str]) -> None:
+        self.go, self.members, self.work = go, members, go.folder / "modules" / name
+        have, needs = go.version(), go_of_module(source / name)
+        if have < needs:
+            raise Failure(f"go {'.'.join(map(str, have))} is too old: wanted {'.'.join(map(str, needs))} or newer")
+        shutil.copytree(source / name, self.work)
+        if PROVIDER in members:
+            shutil.copytree(source / "provider", self.work / "provider")
 
-def _copy_embedded(go: _Go) -> None:
-    """Fetch the provider's module and take from it what our main embeds."""
-    answer = json.loads(go.run("mod", "download", "-json", PROVIDER_MODULE))
-    folder = Path(answer["Dir"]) / "cmd" / PROVIDER
-    for file in EMBEDDED:
-        shutil.copyfile(folder / file, go.work / "kubernetes" / file)
+    def packages(self, report: Report) -> int:
+        """How many packages are needed; fetches the modules that they are in."""
+        if PROVIDER in self.members:
+            report("fetching the Go modules", 0, None, PROVIDER)
+            self._copy_embedded()
+        return len(self._run("list", "-mod=readonly", "-deps", *self._wanted(), each=_fetching(report)).split())
+
+    def build(self, progress: _Progress) -> dict[str, Path]:
+        """The programs of the parts."""
+        out = self.work / "built"
+        out.mkdir()
+        self._run(
+            "build",
+            *("-v", "-mod=readonly", "-trimpath", "-buildvcs=false"),
+            *("-ldflags", ldflags()),
+            *("-o", f"{out}{os.sep}"),
+            *self._wanted(),
+            each=progress.line,
+        )
+        return {name: (out / PARTS[name].binary).rename(out / name) for name in self.members}
+
+    def _wanted(self) -> list[str]:
+        return [PARTS[name].package for name in self.members]
+
+    def _copy_embedded(self) -> None:
+        """Fetch the provider's module and take from it what our main embeds."""
+        answer = json.loads(self._run("mod", "download", "-json", PROVIDER_MODULE))
+        folder = Path(answer["Dir"]) / "cmd" / PROVIDER
+        for file in EMBEDDED:
+            shutil.copyfile(folder / file, self.work / "provider" / file)
+
+    def _run(self, *arguments: str, each: Callable[[str], None] = lambda _: None) -> str:
+        return self.go.run(self.work, *arguments, each=each)
 
 
 def _fetching(report: Report) -> Callable[[str], None]:

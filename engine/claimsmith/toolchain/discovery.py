@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 import logging
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Mapping
@@ -22,7 +23,8 @@ from claimsmith.errors import Problem, ToolchainError
 from claimsmith.toolchain import host, parts
 from claimsmith.toolchain.parts import APISERVER, CONTROLLERS, LANGUAGE, NAMES, PARTS, PROVIDER, PULUMI, Failure
 
-PROBE_SECONDS = 15
+# Only a program that hangs takes this long: a busy machine must not make a good one look broken and be built anew.
+PROBE_SECONDS = 300.0
 
 log = logging.getLogger(__name__)
 
@@ -50,7 +52,7 @@ class Tried:
     def problem(self, name: str, fix: str) -> Problem:
         """The problem of a part that is missing after all of it."""
         tried = "".join(f"\n  tried {line}" for line in self.lines.get(name, []))
-        return Problem(what=f"{name} ({PARTS[name].accepts}) is missing{tried}", fix=fix)
+        return Problem(what=f"{name} ({parts.wanted(name)}) is missing{tried}", fix=fix)
 
 
 def find(name: str) -> Found | None:
@@ -88,6 +90,9 @@ def environment(base: Mapping[str, str] | None = None) -> dict[str, str]:
     env["PATH"] = os.pathsep.join([*new, *(folder for folder in have if folder)])
     env["PULUMI_SKIP_UPDATE_CHECK"] = "true"
     env["CLAIMSMITH_PYTHON"] = sys.executable
+    if part := found[PROVIDER]:
+        # The engine takes the plugin of exactly the version that a program asks for.
+        env[parts.PROVIDER_VERSION] = part.version
     return env
 
 
@@ -112,46 +117,64 @@ def search(names: Iterable[str], env: Mapping[str, str] = os.environ) -> tuple[d
     return {name: found[name] for name in wanted}, tried
 
 
-def probe(name: str, path: Path) -> str:
-    """The version that a program says it is; Failure where it is broken or not compatible."""
+def probe(name: str, path: Path, env: Mapping[str, str] = os.environ) -> str:
+    """The version that a program says it is; Failure where it is broken or not accepted."""
     try:
         state = path.stat()
     except OSError as error:
         raise Failure(error.strerror) from error
     version = _version(name, path, state.st_mtime_ns, state.st_size)
-    if refusal := PARTS[name].refusal(version):
+    if refusal := parts.refusal(name, version, env):
         raise Failure(refusal)
     return version
 
 
 def _usable(name: str, env: Mapping[str, str], tried: Tried) -> Iterator[Found]:
-    for path, origin in _candidates(name, env, tried):
+    for path, origin, version in _candidates(name, env, tried):
         try:
-            # A folder named by its version, filled by Pulumi or by us after a look, needs no second look.
-            trusted = name == PROVIDER and origin != "PATH"
-            yield Found(name, path, PARTS[name].pinned if trusted else probe(name, path), origin)
+            yield Found(name, path, version or probe(name, path, env), origin)
         except Failure as failure:
             tried.add(name, f"{origin} ({path})", failure)
 
 
-def _candidates(name: str, env: Mapping[str, str], tried: Tried) -> Iterator[tuple[Path, str]]:
+def _candidates(name: str, env: Mapping[str, str], tried: Tried) -> Iterator[tuple[Path, str, str]]:
+    """Where a part is: its path, its origin, and its version where that is known without a look."""
     cached = parts.home_of(name, env)
     if name == PROVIDER:
-        plugin = parts.plugin_folder(env)
-        if _executable(plugin / name) and not plugin.with_name(plugin.name + ".partial").exists():
-            yield plugin / name, "plugins"
-        else:
-            tried.add(name, "plugins", f"not in {plugin}")
+        yield from _plugins(env, tried)
     folders = [Path(folder) for folder in env.get("PATH", "").split(os.pathsep) if folder]
     on_path = [folder / name for folder in dict.fromkeys(folders) if _executable(folder / name)]
     on_path = [path for path in on_path if path.absolute() != cached]
     if not on_path:
         tried.add(name, "PATH", "not there")
-    yield from ((path, "PATH") for path in on_path)
+    yield from ((path, "PATH", "") for path in on_path)
     if _executable(cached):
-        yield cached, "cache"
+        # Each look at a provider starts its 300 MB; this one was looked at when it was put into its folder.
+        yield cached, "cache", parts.pinned(name, env).version if name == PROVIDER else ""
     else:
         tried.add(name, "cache", f"not in {cached.parent}")
+
+
+def _plugins(env: Mapping[str, str], tried: Tried) -> Iterator[tuple[Path, str, str]]:
+    """The providers among Pulumi's plugins, each in a folder named by its version, best first."""
+    folder, prefix = parts.plugins_folder(env), parts.plugin_folder("", env).name
+    whole = {path.name.removeprefix(prefix): path / PROVIDER for path in folder.glob(f"{prefix}*") if _is_whole(path)}
+    accepted = [version for version in _preferred(whole, env) if not parts.refusal(PROVIDER, version, env)]
+    if not accepted:
+        tried.add(PROVIDER, "plugins", f"not in {folder}")
+    yield from ((whole[version], "plugins", version) for version in accepted)
+
+
+def _preferred(versions: Iterable[str], env: Mapping[str, str]) -> list[str]:
+    """The version that goes with the Python package, the pinned one, then other releases, the newest first."""
+    releases = [version for version in versions if re.fullmatch(r"\d+\.\d+\.\d+", version)]
+    newest = sorted(releases, key=parts.parse_version, reverse=True)
+    best = dict.fromkeys([parts.package_version(), parts.pinned(PROVIDER, env).version, *newest])
+    return [version for version in best if version in versions]
+
+
+def _is_whole(plugin: Path) -> bool:
+    return _executable(plugin / PROVIDER) and not plugin.with_name(plugin.name + ".partial").exists()
 
 
 def _executable(path: Path) -> bool:
@@ -178,24 +201,30 @@ def _minor(part: Found) -> tuple[int, int]:
 
 
 def _language(pulumi: Found | None, env: Mapping[str, str], tried: Tried) -> Found | None:
-    """The host beside the engine, which is of the engine's version, or ours in the cache."""
+    """The host beside the engine, which is of the engine's version, or ours."""
     if pulumi:
         beside = pulumi.path.resolve().with_name(LANGUAGE)
         if _executable(beside) and not host.is_ours(beside):
             return Found(LANGUAGE, beside, pulumi.version, pulumi.origin)
         tried.add(LANGUAGE, pulumi.origin, f"not beside {pulumi.path}")
-    ours = parts.home_of(LANGUAGE, env)
+    ours = host_of(pulumi, env)
+    origin = "cache" if ours == parts.home_of(LANGUAGE, env) else "plugins"
     if host.is_current(ours):
-        return Found(LANGUAGE, ours, metadata.version("pulumi"), "cache")
-    tried.add(LANGUAGE, "cache", f"not in {ours.parent}")
+        return Found(LANGUAGE, ours, metadata.version("pulumi"), origin)
+    tried.add(LANGUAGE, origin, f"not in {ours.parent}")
     return None
+
+
+def host_of(pulumi: Found | None, env: Mapping[str, str] = os.environ) -> Path:
+    """Where our language host is, or would be, for an engine."""
+    return parts.host_of(pulumi is None or pulumi.origin == "cache", env)
 
 
 def _with_host(names: Iterable[str], env: Mapping[str, str]) -> tuple[dict[str, Found | None], Tried]:
     found, tried = search(names, env)
     if LANGUAGE in found and not found[LANGUAGE]:
         try:
-            host.write(env)
+            host.write(host_of(search([PULUMI], env)[0][PULUMI], env))
         except OSError as error:
             tried.add(LANGUAGE, "our own", error)
         else:
@@ -218,7 +247,7 @@ def _version(name: str, path: Path, changed: int, size: int) -> str:  # noqa: AR
             env={**os.environ, "PULUMI_SKIP_UPDATE_CHECK": "true"},
         )
     except subprocess.TimeoutExpired as error:
-        raise Failure(f"said nothing within {PROBE_SECONDS} seconds") from error
+        raise Failure(f"said nothing within {PROBE_SECONDS:g} seconds") from error
     except OSError as error:
         raise Failure(f"cannot be run: {error.strerror or error}") from error
     if done.returncode:

@@ -16,10 +16,11 @@ import threading
 import urllib.error
 import urllib.request
 from collections.abc import Iterable, Mapping
+from importlib import metadata
 from pathlib import Path
 
-from claimsmith.toolchain import process
-from claimsmith.toolchain.parts import APISERVER, CONTROLLERS, ETCD, LANGUAGE, PARTS, PROVIDER, PULUMI, Failure
+from claimsmith.toolchain import parts, process
+from claimsmith.toolchain.parts import APISERVER, CONTROLLERS, ETCD, LANGUAGE, PROVIDER, PULUMI, Failure
 from claimsmith.toolchain.progress import Report
 
 PULUMI_SITE = "https://get.pulumi.com"
@@ -33,9 +34,16 @@ SITES = {
     CONTROLLERS: KUBERNETES_SITE,
     ETCD: ETCD_SITE,
 }
-LOOK_SECONDS = 4.0
-READ_SECONDS = 20.0
-INSTALLER_SECONDS = 900.0
+# A machine without internet mostly hears so at once; where its packets vanish it loses these seconds, once.
+LOOK_SECONDS = 15.0
+READ_SECONDS = 60.0
+INSTALLER_SECONDS = 3600.0
+INSTALLER = """
+import sys
+from pulumi.automation import PulumiCommand
+from semver import VersionInfo
+PulumiCommand.install(root=sys.argv[1], version=VersionInfo.parse(sys.argv[2]))
+"""
 
 
 def unreachable(sites: Iterable[str], seconds: float | None = None) -> dict[str, str]:
@@ -64,11 +72,26 @@ def unreachable(sites: Iterable[str], seconds: float | None = None) -> dict[str,
     return {site: why for site in asked if (why := answers.get(site, silence[site]))}
 
 
+def engine_release() -> str:
+    """The engine to download: the release of the Python SDK, or the pinned one where that is newer or must be."""
+    pin = parts.pinned(PULUMI).version
+    if parts.is_exact(PULUMI):
+        return pin
+    return max(pin, metadata.version("pulumi"), key=parts.parse_version)
+
+
+def provider_release() -> str:
+    """The provider to download: the one of the Python package, or the pinned one where that must be."""
+    package = parts.package_version()
+    if parts.is_exact(PROVIDER) or parts.refusal(PROVIDER, package):
+        return parts.pinned(PROVIDER).version
+    return package
+
+
 def pulumi(folder: Path) -> list[Path]:
-    """The engine and its language hosts, by the Pulumi SDK's own installer; of the SDK's own version."""
-    script = "import sys; from pulumi.automation import PulumiCommand; PulumiCommand.install(root=sys.argv[1])"
+    """The engine and its language hosts, by the Pulumi SDK's own installer."""
     folder.mkdir()
-    _run([sys.executable, "-c", script, str(folder)], folder, os.environ)
+    _run([sys.executable, "-c", INSTALLER, str(folder), engine_release()], folder, os.environ)
     if not (folder / "bin" / PULUMI).is_file():
         raise Failure("the installer of the Pulumi SDK brought no pulumi")
     return sorted((folder / "bin").iterdir())
@@ -76,7 +99,7 @@ def pulumi(folder: Path) -> list[Path]:
 
 def provider(engine: Path, folder: Path) -> None:
     """The Kubernetes provider, put among Pulumi's plugins by the engine itself."""
-    _run([str(engine), "plugin", "install", "resource", "kubernetes", PARTS[PROVIDER].pinned], folder, os.environ)
+    _run([str(engine), "plugin", "install", "resource", "kubernetes", provider_release()], folder, os.environ)
 
 
 def _run(command: list[str], folder: Path, env: Mapping[str, str]) -> None:
@@ -89,7 +112,7 @@ def kubernetes(name: str, folder: Path, report: Report) -> Path:
     system, machine = _platform()
     if system != "linux":
         raise Failure(f"there is no official {name} for {system}")
-    url = f"{KUBERNETES_SITE}/release/v{PARTS[name].pinned}/bin/{system}/{machine}/{name}"
+    url = f"{KUBERNETES_SITE}/release/v{parts.pinned(name).version}/bin/{system}/{machine}/{name}"
     return fetch(url, folder / name, read(f"{url}.sha256"), report)
 
 
@@ -98,8 +121,9 @@ def etcd(folder: Path, report: Report) -> Path:
     system, machine = _platform()
     if system != "linux":
         raise Failure(f"there is no official archive that we can read for {system}")
-    release = f"{ETCD_SITE}/etcd-io/etcd/releases/download/v{PARTS[ETCD].pinned}"
-    name = f"etcd-v{PARTS[ETCD].pinned}-{system}-{machine}.tar.gz"
+    version = parts.pinned(ETCD).version
+    release = f"{ETCD_SITE}/etcd-io/etcd/releases/download/v{version}"
+    name = f"etcd-v{version}-{system}-{machine}.tar.gz"
     archive = fetch(f"{release}/{name}", folder / name, checksum_of(name, read(f"{release}/SHA256SUMS")), report)
     try:
         with tarfile.open(archive) as tar:

@@ -1,6 +1,6 @@
-"""Puts our Python language host into the cache, for engines that come without the official one.
+"""Installs our Python language host, for engines that come without the official one.
 
-Two files beside the engine (elsewhere it would warn): a shell wrapper with the name that the engine looks for, and a
+Two files where the engine looks (see `parts.host_of`): a shell wrapper with the name that the engine looks for, and a
 copy of `edge/language_host.py`. The wrapper serves every virtual environment: it runs `$CLAIMSMITH_PYTHON`, which
 `environment()` sets to the running interpreter, else the Python of the active virtual environment, else the one that
 wrote it.
@@ -12,10 +12,7 @@ import os
 import shlex
 import sys
 import tempfile
-from collections.abc import Mapping
 from pathlib import Path
-
-from claimsmith.toolchain import parts
 
 MARK = "# the language host of claimsmith"
 SOURCE = Path(__file__).parents[1] / "edge" / "language_host.py"
@@ -38,9 +35,8 @@ def is_current(path: Path) -> bool:
         return False
 
 
-def write(env: Mapping[str, str] = os.environ) -> Path:
-    """Write our language host into the cache, each file whole or not at all; does nothing where it is current."""
-    path = parts.home_of(parts.LANGUAGE, env)
+def write(path: Path) -> Path:
+    """Write our language host, each file whole or not at all; does nothing where it is current."""
     if not is_current(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         _put(_copy(path), SOURCE.read_bytes(), 0o644)

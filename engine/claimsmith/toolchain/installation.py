@@ -58,7 +58,7 @@ def _bring(stage: Path, report: Report) -> dict[str, Found]:
                 tried.add(name, "build", failure)
     found, _ = discovery.search(NAMES)
     if found[PULUMI] and not found[LANGUAGE]:
-        host.write()
+        host.write(discovery.host_of(found[PULUMI]))
     if _needs_link(found):
         try:
             provider.link()
@@ -77,7 +77,7 @@ def _missing(found: dict[str, Found | None]) -> list[str]:
     missing = [name for name, part in found.items() if not part]
     for name, other in ((APISERVER, CONTROLLERS), (CONTROLLERS, APISERVER)):
         part = found[other]
-        if name in missing and part and part.version.split(".")[:2] != PARTS[name].pinned.split(".")[:2]:
+        if name in missing and part and part.version.split(".")[:2] != parts.pinned(name).version.split(".")[:2]:
             missing.append(other)
     return [name for name in NAMES if name in missing]
 
@@ -95,9 +95,9 @@ def _fix(name: str) -> str:
     if name == LANGUAGE:
         return "install the engine first: it comes with pulumi"
     build_it = (
-        f"install Go {parts.GO} or newer" if parts.module_folder() else f"use a source checkout with Go {parts.GO}"
+        f"install Go {parts.GO} or newer" if parts.modules_folder() else f"use a source checkout with Go {parts.GO}"
     )
-    return f"connect to the internet, or {build_it}, or put {name} ({PARTS[name].accepts}) on PATH"
+    return f"connect to the internet, or {build_it}, or put {name} ({parts.wanted(name)}) on PATH"
 
 
 def _download(missing: Sequence[str], stage: Path, tried: Tried, report: Report) -> None:

@@ -1,7 +1,7 @@
-"""The six parts, the versions we pin and accept, and the folders they live in.
+"""The six parts, the versions that are accepted, the sets of versions that are installed, and the folders they live in.
 
-Data and paths only: nothing here runs a program, opens a connection or writes a file. The versions are those of
-`engine/toolchain/go.mod` (a test holds them together), so that a download and a build bring the same thing.
+Data and paths only: nothing here runs a program, opens a connection or writes a file. The versions are those of the Go
+modules in `engine/toolchain` (a test compares them).
 """
 
 from __future__ import annotations
@@ -11,7 +11,10 @@ import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib import metadata
 from pathlib import Path
+
+from claimsmith.errors import Problem, ToolchainError
 
 PULUMI = "pulumi"
 LANGUAGE = "pulumi-language-python"
@@ -32,10 +35,9 @@ class Failure(Exception):
 
 @dataclass(frozen=True)
 class Part:
-    """One program: the version we pin, the versions we accept, and where its source is."""
+    """One program: the versions we accept, and what it is called in a Go module."""
 
     name: str
-    pinned: str
     accepts: str
     lowest: Version
     below: Version
@@ -55,7 +57,6 @@ PARTS: dict[str, Part] = {
     for part in (
         Part(
             PULUMI,
-            pinned="3.215.0",
             accepts="3.215 or newer, below 4",
             lowest=(3, 215, 0),
             below=(4, 0, 0),
@@ -63,19 +64,17 @@ PARTS: dict[str, Part] = {
             binary="pulumi",
             version_flag="version",
         ),
-        Part(LANGUAGE, pinned="", accepts="the one beside pulumi", lowest=(0, 0, 0), below=(99, 0, 0)),
+        Part(LANGUAGE, accepts="the one beside pulumi", lowest=(0, 0, 0), below=(99, 0, 0)),
         Part(
             PROVIDER,
-            pinned="4.25.0",
-            accepts="4.25.0 exactly",
+            accepts="4.25 or newer, below 5",
             lowest=(4, 25, 0),
-            below=(4, 25, 1),
-            package="./kubernetes",
-            binary="kubernetes",
+            below=(5, 0, 0),
+            package="./provider",
+            binary="provider",
         ),
         Part(
             APISERVER,
-            pinned="1.33.3",
             accepts="1.31 to 1.36",
             lowest=(1, 31, 0),
             below=(1, 37, 0),
@@ -84,7 +83,6 @@ PARTS: dict[str, Part] = {
         ),
         Part(
             CONTROLLERS,
-            pinned="1.33.3",
             accepts="1.31 to 1.36, as kube-apiserver",
             lowest=(1, 31, 0),
             below=(1, 37, 0),
@@ -93,7 +91,6 @@ PARTS: dict[str, Part] = {
         ),
         Part(
             ETCD,
-            pinned="3.5.21",
             accepts="3.4 or newer, below 4",
             lowest=(3, 4, 0),
             below=(4, 0, 0),
@@ -103,6 +100,76 @@ PARTS: dict[str, Part] = {
     )
 }
 NAMES: tuple[str, ...] = tuple(PARTS)
+
+
+@dataclass(frozen=True)
+class Pin:
+    """The version of a part that a set installs, and the folder of `engine/toolchain` that builds it."""
+
+    version: str
+    module: str
+
+
+SELECT = "CLAIMSMITH_TOOLCHAIN"
+"""The environment variable that names a set."""
+DEFAULT = "default"
+PROVIDER_VERSION = "CLAIMSMITH_PROVIDER_VERSION"
+"""The environment variable that tells programs which provider was found."""
+
+_CONTROL_PLANE = {
+    APISERVER: Pin("1.33.3", "kubernetes"),
+    CONTROLLERS: Pin("1.33.3", "kubernetes"),
+    ETCD: Pin("3.5.21", "kubernetes"),
+}
+#: The default set is what `install` builds; any compatible program that is there already is used instead. The other two
+#: are the ends of what can be built and tested: their engine and provider are of exactly these versions.
+SETS: dict[str, dict[str, Pin]] = {
+    DEFAULT: {PULUMI: Pin("3.259.0", "pulumi"), PROVIDER: Pin("4.25.0", "kubernetes"), **_CONTROL_PLANE},
+    "oldest": {PULUMI: Pin("3.215.0", "kubernetes"), PROVIDER: Pin("4.25.0", "kubernetes"), **_CONTROL_PLANE},
+    "newest": {
+        PULUMI: Pin("3.259.0", "pulumi"),
+        # Commit 867400a6a208, two days after release 4.27.0 and eight before 4.28.0, as Pulumi names such builds.
+        PROVIDER: Pin("4.28.0-alpha.1772599760", "provider-newest"),
+        **_CONTROL_PLANE,
+    },
+}
+EXACT = (PULUMI, PROVIDER)
+
+
+def selected(env: Mapping[str, str] = os.environ) -> str:
+    """The name of the set in use; ToolchainError where the environment names one that does not exist."""
+    name = env.get(SELECT) or DEFAULT
+    if name not in SETS:
+        what = f"{SELECT} names the set of versions {name!r}, which does not exist"
+        raise ToolchainError(Problem(what, fix=f"use one of: {', '.join(SETS)}"))
+    return name
+
+
+def pinned(name: str, env: Mapping[str, str] = os.environ) -> Pin:
+    """The pin of a part in the set in use."""
+    return SETS[selected(env)][name]
+
+
+def is_exact(name: str, env: Mapping[str, str] = os.environ) -> bool:
+    """Whether only the pinned version of a part will do."""
+    return selected(env) != DEFAULT and name in EXACT
+
+
+def wanted(name: str, env: Mapping[str, str] = os.environ) -> str:
+    """The versions of a part that are accepted, in words."""
+    return f"{pinned(name, env).version} exactly" if is_exact(name, env) else PARTS[name].accepts
+
+
+def refusal(name: str, version: str, env: Mapping[str, str] = os.environ) -> str | None:
+    """Why a version of a part is not accepted; None where it is."""
+    if is_exact(name, env) and version != pinned(name, env).version:
+        return f"version {version} is not of the set {selected(env)!r}: wanted {wanted(name, env)}"
+    return PARTS[name].refusal(version)
+
+
+def package_version() -> str:
+    """The version of the Python package of the Kubernetes provider; it has that of the provider released with it."""
+    return metadata.version("pulumi-kubernetes")
 
 
 def parse_version(text: str) -> Version:
@@ -123,8 +190,8 @@ def cache_folder(env: Mapping[str, str] = os.environ) -> Path:
 
 
 def toolchain_folder(env: Mapping[str, str] = os.environ) -> Path:
-    """The folder of these versions inside the cache, so that a change of versions never mixes old and new."""
-    return cache_folder(env) / f"toolchain-{digest()}"
+    """The folder of the set in use inside the cache: neither sets nor older versions of a set mix."""
+    return cache_folder(env) / f"toolchain-{selected(env)}-{digest(env)}"
 
 
 def home_of(name: str, env: Mapping[str, str] = os.environ) -> Path:
@@ -135,28 +202,43 @@ def home_of(name: str, env: Mapping[str, str] = os.environ) -> Path:
     return toolchain_folder(env) / ("provider" if name == PROVIDER else "bin") / name
 
 
-def plugin_folder(env: Mapping[str, str] = os.environ) -> Path:
-    """Where Pulumi itself keeps the provider."""
+def plugins_folder(env: Mapping[str, str] = os.environ) -> Path:
+    """Where Pulumi keeps its plugins."""
     home = env.get("PULUMI_HOME")
-    pulumi = Path(home) if home else _home(env) / ".pulumi"
-    return pulumi / "plugins" / f"resource-kubernetes-v{PARTS[PROVIDER].pinned}"
+    return (Path(home) if home else _home(env) / ".pulumi") / "plugins"
 
 
-def module_folder() -> Path | None:
-    """The pinned Go module beside this package; None in an installed package, which does not carry it."""
+def plugin_folder(version: str, env: Mapping[str, str] = os.environ) -> Path:
+    """Where Pulumi keeps a version of the Kubernetes provider."""
+    return plugins_folder(env) / f"resource-kubernetes-v{version}"
+
+
+def host_of(beside_engine: bool, env: Mapping[str, str] = os.environ) -> Path:
+    """Where our language host is: beside the engine in the cache, or among the plugins of an engine found on PATH.
+
+    The engine uses those without a warning, and warns of a language host that it finds on PATH. The version in the
+    plugin's folder is the lowest: engines ask for no version of a language host and take the newest that is there.
+    """
+    return home_of(LANGUAGE, env) if beside_engine else plugins_folder(env) / "language-python-v0.0.0" / LANGUAGE
+
+
+def modules_folder() -> Path | None:
+    """The Go modules beside this package; None in an installed package, which does not carry them."""
     folder = Path(__file__).resolve().parents[2] / "toolchain"
     try:
-        ours = (folder / "go.mod").read_text().startswith("module claimsmith.invalid/toolchain\n")
+        first = (folder / "pulumi" / "go.mod").read_text().partition("\n")[0]
     except OSError:
         return None
-    return folder if ours else None
+    return folder if first == "module claimsmith.invalid/toolchain/pulumi" else None
 
 
-def digest() -> str:
-    """Twelve hex digits that change with the pinned versions and with what they are built from."""
-    state = hashlib.sha256(repr([(part.name, part.pinned) for part in PARTS.values()]).encode())
-    if folder := module_folder():
-        for file in ("go.mod", "go.sum", "kubernetes/main.go"):
+def digest(env: Mapping[str, str] = os.environ) -> str:
+    """Twelve hex digits that change with the versions of the set in use and with what they are built from."""
+    pins = SETS[selected(env)]
+    state = hashlib.sha256(repr(sorted((name, pin.version) for name, pin in pins.items())).encode())
+    if folder := modules_folder():
+        modules = sorted({pin.module for pin in pins.values()})
+        for file in [*(f"{module}/{file}" for module in modules for file in ("go.mod", "go.sum")), "provider/main.go"]:
             state.update((folder / file).read_bytes())
     return state.hexdigest()[:12]
 

@@ -18,7 +18,8 @@ from pathlib import Path
 from claimsmith.toolchain import parts, process
 from claimsmith.toolchain.parts import PROVIDER, Failure
 
-START_SECONDS = 15
+# Only a program that hangs takes this long; see PROBE_SECONDS.
+START_SECONDS = 300.0
 
 
 def version(path: Path) -> str:
@@ -57,7 +58,7 @@ def _ask(address: str) -> str:
 
 def link(env: Mapping[str, str] = os.environ) -> Path:
     """Make the cached provider an installed plugin of Pulumi; the folder appears whole or not at all."""
-    folder, cached = parts.plugin_folder(env), parts.home_of(PROVIDER, env)
+    folder, cached = parts.plugin_folder(parts.pinned(PROVIDER, env).version, env), parts.home_of(PROVIDER, env)
     folder.parent.mkdir(parents=True, exist_ok=True)
     stage = Path(tempfile.mkdtemp(dir=folder.parent, prefix=".claimsmith-"))
     try:
