@@ -11,6 +11,7 @@ from lightkube.resources.core_v1 import Secret
 
 from claimsmith.crds import merge_crds, permissive_crd
 from claimsmith.local import install_crds
+from tests.e2e.creating_provider import both_ways
 from tests.e2e.examples import claim, private_mysql
 from tests.e2e.rig import RESOURCE_GROUP, Rig
 
@@ -39,6 +40,7 @@ def test_what_is_protected_is_not_deleted(rig: Rig) -> None:
     rig.ok(rig.up("dev"))
 
 
+@both_ways
 def test_a_secret_is_taken_over_on_request(rig: Rig) -> None:
     rig.namespace(rig.name)
     theirs = Secret(metadata=ObjectMeta(name="sql", namespace=rig.name), type="connection.crossplane.io/v1alpha1")
@@ -120,6 +122,7 @@ def test_the_policy_of_a_composite_rules_all_that_it_composes(rig: Rig) -> None:
     rig.delete(RESOURCE_GROUP, kept["metadata"]["name"])
 
 
+@both_ways
 def test_definitions_that_a_stack_brings_survive_it(rig: Rig) -> None:
     group = f"{rig.name}.example.org"
     crd = permissive_crd(f"{group}/v1", "Gadget", namespaced=False, managed=False)
