@@ -7,6 +7,7 @@ newer package where an older one is installed.
 from __future__ import annotations
 
 import inspect
+from importlib import metadata
 from typing import Any
 
 import pulumi
@@ -15,27 +16,23 @@ import pytest
 from pulumi.runtime import mocks, rpc
 
 from claimsmith.edge.managed import Managed
-from claimsmith.edge.provider import ClusterProvider, creating_only, version_to_ask_for
+from claimsmith.edge.provider import ClusterProvider, creating_only, provider_version
 from claimsmith.models.objects import GroupKind, ObjectKey
 
 
 @pytest.mark.parametrize(
-    ("package", "folders", "want"),
+    ("found", "want"),
     [
-        pytest.param("4.34.2", [], "4.34.2", id="nothing-installed-the-engine-downloads-it"),
-        pytest.param("4.34.2", ["resource-kubernetes-v4.25.0", "resource-kubernetes-v4.34.2"], "4.34.2", id="its-own"),
-        pytest.param("4.34.2", ["resource-kubernetes-v4.25.0"], "4.25.0", id="only-a-built-one-is-there"),
-        pytest.param("4.25.0", ["resource-kubernetes-v4.34.2"], "4.34.2", id="only-a-newer-one-is-there"),
-        pytest.param(
-            "4.34.2", ["resource-kubernetes-v4.25.0", "resource-kubernetes-v4.9.0"], "4.25.0", id="newest-by-number"
-        ),
-        pytest.param("4.25.0", ["resource-kubernetes-v4.24.0"], "4.25.0", id="too-old"),
-        pytest.param("4.25.0", ["resource-kubernetes-v5.0.0"], "4.25.0", id="too-new"),
-        pytest.param("4.25.0", ["resource-aws-v6.1.0", "resource-kubernetes-v4.26.0.lock"], "4.25.0", id="others"),
+        pytest.param("4.28.0-alpha.1772599760", "4.28.0-alpha.1772599760", id="the-plugin-that-was-found"),
+        pytest.param("", metadata.version("pulumi-kubernetes"), id="that-of-the-package"),
     ],
 )
-def test_the_version_follows_the_package_and_what_is_installed(package: str, folders: list[str], want: str) -> None:
-    assert version_to_ask_for(package, folders) == want
+def test_the_version_follows_what_was_found_else_the_package(
+    monkeypatch: pytest.MonkeyPatch, found: str, want: str
+) -> None:
+    monkeypatch.setenv("CLAIMSMITH_PROVIDER_VERSION", found)
+    assert provider_version() == want
+    assert {r.version for r in registered().values() if "kubernetes" in r.type} == {want}
 
 
 class NewerArguments:
@@ -113,7 +110,6 @@ def test_what_is_taken_over_is_imported_and_the_rest_created() -> None:
         "new": "",
         "hold": "",
     }
-    assert {requests[name].version for name in ("ours", "new", "hold")} == {requests["cluster"].version}
 
 
 def test_the_provider_is_told_not_to_merge_where_its_package_knows_how() -> None:

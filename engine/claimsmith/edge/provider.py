@@ -1,18 +1,11 @@
-"""The engine's Kubernetes provider: which version is asked for, how it is set up, and what it takes over.
-
-The version follows the installed Python package, as in every Pulumi program. Only where that plugin is missing and
-another one is there, as on a machine that built its own, that one is asked for: nothing has to be downloaded then.
-"""
+"""The engine's Kubernetes provider: which version is asked for, how it is set up, and what it takes over."""
 
 from __future__ import annotations
 
 import inspect
 import os
-import re
-from collections.abc import Iterable, Mapping
-from functools import cache
+from collections.abc import Mapping
 from importlib import metadata
-from pathlib import Path
 from typing import Any
 
 import pulumi
@@ -20,34 +13,20 @@ import pulumi_kubernetes
 
 from claimsmith.models.objects import GroupKind, ObjectKey
 
-OLDEST, BELOW = (4, 25, 0), (5, 0, 0)
-"""The accepted versions of the provider, as `pyproject.toml` has them for its package."""
-_PLUGIN = re.compile(r"resource-kubernetes-v(\d+)\.(\d+)\.(\d+)")
+VERSION_VARIABLE = "CLAIMSMITH_PROVIDER_VERSION"
+"""The environment variable by which programs learn which plugin there is."""
 
 Taken = Mapping[ObjectKey, str]
 """Objects of a cluster that are taken over in this run, with the ids that the provider knows them by."""
 
 
-@cache
 def provider_version() -> str:
-    """The version of the provider that this run asks for."""
-    return version_to_ask_for(metadata.version("pulumi-kubernetes"), _plugin_folders())
+    """The version of the provider that this run asks for: the engine takes the plugin of exactly this version.
 
-
-def version_to_ask_for(package: str, folders: Iterable[str]) -> str:
-    """The package's own version, unless its plugin is missing and another accepted one is installed.
-
-    `folders` are the names in the engine's plugin folder. The engine would download a missing plugin, or fail offline.
+    `claimsmith env` names the plugin that it found. Without it, the version follows the installed Python package, as in
+    every Pulumi program: an official engine installs that plugin by itself.
     """
-    found = [tuple(map(int, match.groups())) for folder in folders if (match := _PLUGIN.fullmatch(folder))]
-    usable = [".".join(map(str, version)) for version in sorted(found) if OLDEST <= version < BELOW]
-    return usable[-1] if usable and package not in usable else package
-
-
-def _plugin_folders() -> list[str]:
-    home = Path(os.environ.get("PULUMI_HOME") or Path.home() / ".pulumi")
-    plugins = home / "plugins"
-    return [p.name for p in plugins.iterdir()] if plugins.is_dir() else []
+    return os.environ.get(VERSION_VARIABLE) or metadata.version("pulumi-kubernetes")
 
 
 class ClusterProvider(pulumi_kubernetes.Provider):
@@ -90,7 +69,8 @@ def creating_only(arguments: type[Any]) -> dict[str, Any]:
 def import_id(provider: pulumi.ProviderResource | None, document: Mapping[str, Any]) -> str | None:
     """The id by which the engine imports an object that is there already and taken over; None for all others."""
     taken = provider.taken if isinstance(provider, ClusterProvider) else {}
-    return taken.get(key_of(document)) if taken else None
+    # A name that is known only later is nobody's yet.
+    return taken.get(key_of(document)) if taken and isinstance(document["metadata"]["name"], str) else None
 
 
 def key_of(document: Mapping[str, Any]) -> ObjectKey:
