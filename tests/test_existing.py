@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from claimsmith.compose.identity import ADOPT, OWNER
+from claimsmith.compose.identity import ADOPT, OWNER, PREVIOUS_API_VERSION
 from claimsmith.edge import deployed, preflight
 from claimsmith.edge.deployed import Held
 from claimsmith.errors import DeployError
@@ -64,9 +64,7 @@ def bucket(of: Plan, *, owner: str | None = None, controlled: bool = False) -> d
 def test_a_child_of_somebody_else_is_refused(owner: str | None, controlled: bool, whose: str) -> None:
     wanted = plan()
     with pytest.raises(DeployError) as caught:
-        preflight.refuse_foreign(
-            wanted, Cluster(bucket(wanted, owner=owner, controlled=controlled)), frozenset(), records=False
-        )
+        preflight.refuse_foreign(wanted, Cluster(bucket(wanted, owner=owner, controlled=controlled)), {}, records=False)
     [problem] = caught.value.problems
     child = wanted.claims[0].children[0]
     assert f"{wanted.claims[0].address}: its child {child.template.name!r} is Bucket {child.name}" in problem.what
@@ -78,7 +76,7 @@ def test_a_child_of_somebody_else_is_refused(owner: str | None, controlled: bool
 def test_a_claim_cannot_adopt_a_child() -> None:
     wanted = plan(adopting_claim=True)
     with pytest.raises(DeployError):
-        preflight.refuse_foreign(wanted, Cluster(bucket(wanted)), frozenset(), records=False)
+        preflight.refuse_foreign(wanted, Cluster(bucket(wanted)), {}, records=False)
 
 
 @pytest.mark.parametrize(
@@ -88,37 +86,77 @@ def test_a_claim_cannot_adopt_a_child() -> None:
 def test_what_is_ours_or_adopted_is_taken_over(annotations: dict[str, str], owner: str) -> None:
     wanted = plan(annotations=annotations)
     name = wanted.claims[0].children[0].name
-    taken = preflight.refuse_foreign(wanted, Cluster(bucket(wanted, owner=owner)), frozenset(), records=False)
+    taken = preflight.refuse_foreign(wanted, Cluster(bucket(wanted, owner=owner)), {}, records=False)
     assert taken == {ObjectKey(BUCKET, "", name): name}
+
+
+URN = (
+    "urn:pulumi:dev::shop::"
+    "claimsmith:database.example.org:Database$kubernetes:storage.example.org/v1:Bucket::default/sql/bucket"
+)
+
+
+def held_as(of: Plan, urn: str) -> dict[ObjectKey, str]:
+    """A state that holds the first claim's child under a URN."""
+    return {ObjectKey(BUCKET, "", of.claims[0].children[0].name): urn}
+
+
+@pytest.mark.parametrize(
+    ("before", "annotations"),
+    [
+        pytest.param(URN, {}, id="the-same"),
+        pytest.param(URN.replace(":dev::shop:", ":was::other:"), {}, id="of-another-name-of-the-stack"),
+        pytest.param(
+            URN.replace("/v1:", "/v1beta1:"), {PREVIOUS_API_VERSION: "storage.example.org/v1beta1"}, id="told"
+        ),
+    ],
+)
+def test_a_child_that_the_state_holds_is_updated(before: str, annotations: dict[str, str]) -> None:
+    wanted = plan(annotations=annotations)
+    assert preflight.refuse_foreign(wanted, Cluster(), held_as(wanted, before), records=False) == {}
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        pytest.param(URN.replace("/v1:", "/v1beta1:"), id="another-api-version"),
+        pytest.param(URN.replace("/bucket", "/store"), id="another-template"),
+    ],
+)
+def test_a_child_that_would_be_created_anew_and_deleted_is_refused(before: str) -> None:
+    wanted = plan()
+    with pytest.raises(DeployError, match="it would be created anew, and deleted with that one") as caught:
+        preflight.refuse_foreign(wanted, Cluster(), held_as(wanted, before), records=False)
+    assert PREVIOUS_API_VERSION in caught.value.problems[0].fix
 
 
 @pytest.mark.parametrize("held", [pytest.param(True, id="in-the-state"), pytest.param(None, id="state-unknown")])
 def test_nothing_is_taken_over_that_may_be_in_the_state(held: bool | None) -> None:
     wanted = plan()
-    known = held and frozenset({ObjectKey(BUCKET, "", wanted.claims[0].children[0].name)})
+    known = held and held_as(wanted, URN)
     assert preflight.refuse_foreign(wanted, Cluster(bucket(wanted, owner="")), known, records=False) == {}
 
 
 def test_what_the_state_holds_is_not_looked_up() -> None:
     wanted = plan()
     cluster = Cluster(bucket(wanted))
-    held = frozenset({ObjectKey(BUCKET, "", wanted.claims[0].children[0].name)})
+    held = held_as(wanted, URN)
     assert preflight.refuse_foreign(wanted, cluster, held, records=False) == {}
     assert cluster.asked == []
 
 
 def test_all_objects_of_a_kind_are_asked_for_at_once() -> None:
     cluster = Cluster()
-    preflight.refuse_foreign(plan(*(f"c{i}" for i in range(30))), cluster, frozenset(), records=False)
+    preflight.refuse_foreign(plan(*(f"c{i}" for i in range(30))), cluster, {}, records=False)
     assert cluster.asked == [("storage.example.org/v1/Bucket", 30)]
 
 
 def test_a_record_of_a_live_control_plane_is_refused() -> None:
     wanted = plan()
     claim = {"kind": "Database", "metadata": {"name": "sql", "namespace": "default"}}
-    assert preflight.refuse_foreign(wanted, Cluster(claim), frozenset(), records=False) == {}
+    assert preflight.refuse_foreign(wanted, Cluster(claim), {}, records=False) == {}
     with pytest.raises(DeployError, match="its record Database default/sql is there already and was not made"):
-        preflight.refuse_foreign(wanted, Cluster(claim), frozenset(), records=True)
+        preflight.refuse_foreign(wanted, Cluster(claim), {}, records=True)
 
 
 def given(**annotations: str) -> Plan:
@@ -131,22 +169,23 @@ SHOP = {"kind": "Namespace", "metadata": {"name": "shop"}}
 SHOP_KEY = ObjectKey(GroupKind("", "Namespace"), "", "shop")
 
 
-@pytest.mark.parametrize("held", [frozenset(), frozenset({SHOP_KEY})], ids=["new", "in-the-state"])
-def test_what_is_given_is_looked_up_in_every_run(held: frozenset[ObjectKey]) -> None:
+@pytest.mark.parametrize("held", [{}, {SHOP_KEY: "urn"}], ids=["new", "in-the-state"])
+def test_what_is_given_is_looked_up_in_every_run(held: dict[ObjectKey, str]) -> None:
     with pytest.raises(DeployError, match="resources gives Namespace/shop, which is there already and was not made"):
         preflight.refuse_foreign(given(), Cluster(SHOP), held, records=False)
 
 
 def test_what_is_given_can_be_adopted() -> None:
-    taken = preflight.refuse_foreign(given(**{ADOPT: "true"}), Cluster(SHOP), frozenset(), records=False)
+    taken = preflight.refuse_foreign(given(**{ADOPT: "true"}), Cluster(SHOP), {}, records=False)
     assert taken == {SHOP_KEY: "shop"}
 
 
 def test_the_objects_of_the_state_cluster_by_cluster() -> None:
     own, other = ObjectKey(BUCKET, "", "a"), ObjectKey(BUCKET, "", "b")
-    held = Held(frozenset({("cluster", own), ("cluster/ns/account", own), ("cluster/Cluster.x.org/far", other)}))
-    assert held.within("", {"Cluster.x.org/far"}) == {own}
-    assert held.within("Cluster.x.org/far", {"Cluster.x.org/far"}) == {other}
+    far = "Cluster.x.org/far"
+    held = Held((("cluster", own, "u1"), ("cluster/ns/account", own, "u1"), (f"cluster/{far}", other, "u2")))
+    assert held.within("", {far}) == {own: "u1"}
+    assert held.within(far, {far}) == {other: "u2"}
 
 
 ENGINES = {
@@ -177,7 +216,7 @@ def test_a_state_that_cannot_be_read_is_told(
 
 def test_the_state_is_read_from_the_engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     stand_in(tmp_path, monkeypatch, """#!/bin/sh\necho '{"deployment": {"resources": null}}'\n""")
-    assert deployed.Reading(tmp_path, "o/p/dev").result() == Held(frozenset())
+    assert deployed.Reading(tmp_path, "o/p/dev").result() == Held(())
 
 
 def stand_in(folder: Path, monkeypatch: pytest.MonkeyPatch, script: str) -> None:

@@ -21,6 +21,7 @@ from claimsmith.recovery.checkpoint import CREATING, INTERRUPTED, Pending
 PROVIDER = "urn:pulumi:dev::p::pulumi:providers:kubernetes::cluster::1"
 HERE = socket.gethostname()
 LATER = "2999-01-01T00:00:00.123456789Z"
+THING = ObjectKey(GroupKind("g", "Thing"), "shop", "a")
 EARLIER = "2001-01-01T00:00:00Z"
 
 
@@ -178,14 +179,16 @@ def test_kubeconfigs_and_objects_of_a_state() -> None:
 @pytest.mark.parametrize(
     ("more", "want"),
     [
-        pytest.param({}, [("cluster", ObjectKey(GroupKind("g", "Thing"), "shop", "a"))], id="its-own"),
+        pytest.param(
+            {}, [("cluster", ObjectKey(GroupKind("g", "Thing"), "shop", "a"), resource("a")["urn"])], id="its-own"
+        ),
         pytest.param({"external": True}, [], id="only-read"),
         pytest.param({"type": "kubernetes:g/v1:ThingPatch"}, [], id="only-patched"),
         pytest.param({"delete": True}, [], id="to-be-deleted"),
         pytest.param({"custom": False}, [], id="no-object"),
     ],
 )
-def test_what_a_state_holds_as_its_own(more: dict[str, Any], want: list[tuple[str, ObjectKey]]) -> None:
+def test_what_a_state_holds_as_its_own(more: dict[str, Any], want: list[tuple[str, ObjectKey, str]]) -> None:
     assert list(checkpoint.held(state([resource("a", id="shop/a", **more)]))) == want
 
 

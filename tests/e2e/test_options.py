@@ -70,8 +70,15 @@ def test_another_api_version_keeps_the_object(rig: Rig) -> None:
     rig.ok(rig.up("dev"))
     before = rig.one(RESOURCE_GROUP, claim="sql", namespace=rig.name)["metadata"]["uid"]
 
-    base.setdefault("metadata", {})["annotations"] = {"claimsmith.io/previous-api-version": base["apiVersion"]}
-    base["apiVersion"] = newer
+    older, base["apiVersion"] = base["apiVersion"], newer
+    rig.write("components/mysql/class.yaml", klass)
+    rig.ok(rig.claimsmith("generate"))
+    rig.ok(rig.claimsmith("bind", "dev", "--rebind-class", klass["metadata"]["name"]))
+    refused = rig.up("dev")
+    assert refused.code != 0
+    assert "it would be created anew, and deleted with that one" in refused.text
+
+    base.setdefault("metadata", {})["annotations"] = {"claimsmith.io/previous-api-version": older}
     rig.write("components/mysql/class.yaml", klass)
     rig.ok(rig.claimsmith("generate"))
     rig.ok(rig.claimsmith("bind", "dev", "--rebind-class", klass["metadata"]["name"]))

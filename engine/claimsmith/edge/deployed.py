@@ -24,19 +24,17 @@ _CLUSTER = "cluster"
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """The objects that the state holds, each with the name of its provider."""
+    """The objects that the state holds, each with the name of its provider and its URN."""
 
-    objects: frozenset[tuple[str, ObjectKey]]
+    objects: tuple[tuple[str, ObjectKey, str], ...]
 
-    def within(self, cluster: str, targets: Set[str]) -> frozenset[ObjectKey]:
-        """The objects in a target cluster, by its identity, or with no identity in the stack's own.
+    def within(self, cluster: str, targets: Set[str]) -> dict[ObjectKey, str]:
+        """The URNs of the objects in a target cluster, by its identity, or with no identity in the stack's own.
 
         `targets` are the identities of all target clusters: other providers lead to the stack's own.
         """
-        elsewhere = {f"{_CLUSTER}/{target}" for target in targets}
-        if cluster:
-            return frozenset(key for provider, key in self.objects if provider == f"{_CLUSTER}/{cluster}")
-        return frozenset(key for provider, key in self.objects if provider not in elsewhere)
+        names = {f"{_CLUSTER}/{target}" for target in ({cluster} if cluster else targets)}
+        return {key: urn for provider, key, urn in self.objects if (provider in names) is bool(cluster)}
 
 
 class Reading:
@@ -64,7 +62,7 @@ def read(root: Path, stack: str) -> Held:
     except (OSError, ValueError, subprocess.SubprocessError) as error:
         what = f"the state of {stack} cannot be read: {_reason(error)}"
         raise DeployError(Problem(what, fix="make sure that this works: pulumi stack export")) from error
-    return Held(frozenset(checkpoint.held(state)))
+    return Held(tuple(checkpoint.held(state)))
 
 
 def _reason(error: Exception) -> str:

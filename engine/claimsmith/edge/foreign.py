@@ -51,7 +51,7 @@ def refuse_foreign_objects(plan: Plan, control: Cluster, held: Held | None) -> d
         target = _reached(identity, credentials[identity], control)
         if target is None:
             continue
-        known = held.within(identity, by_cluster.keys()) if held else None
+        known = held.within(identity, by_cluster.keys()).keys() if held else None
         try:
             taken[identity], found = look_up(_wanted(plan, workloads), target, known)
         finally:

@@ -6,12 +6,13 @@ The provider's create may merge into an object of the same name, and its delete 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from claimsmith import urns
 from claimsmith.cluster import Cluster
-from claimsmith.compose.identity import ADOPT, GIVEN_BY
+from claimsmith.compose.identity import ADOPT, GIVEN_BY, PREVIOUS_API_VERSION
 from claimsmith.connection import Connection
 from claimsmith.edge.existing import Wanted, look_up
 from claimsmith.edge.provider import Taken, key_of
@@ -53,12 +54,13 @@ def _known_clusters(path: Path) -> dict[str, str]:
         raise DeployError(Problem(what, fix="remove it; the next up writes it again")) from error
 
 
-def refuse_foreign(plan: Plan, cluster: Cluster, held: Set[ObjectKey] | None, *, records: bool) -> Taken:
+def refuse_foreign(plan: Plan, cluster: Cluster, held: Mapping[ObjectKey, str] | None, *, records: bool) -> Taken:
     """Refuse to create what is there already and somebody else's; gives what is ours and to be taken over.
 
-    `held` is what the stack's state holds in its own cluster, None where nobody knows.
+    `held` are the URNs of what the stack's state holds in its own cluster, None where nobody knows.
     """
-    taken, problems = look_up(wanted(plan, records=records), cluster, held)
+    taken, problems = look_up(wanted(plan, records=records), cluster, held.keys() if held is not None else None)
+    problems += _renamed(plan, held or {})
     if problems:
         raise DeployError(*in_order(problems))
     return taken
@@ -111,6 +113,40 @@ def _given(resource: GivenResource, plan: Plan) -> Wanted:
     adopt = _annotations(resource.document).get(ADOPT) == "true"
     owner = given_owner(plan.project, plan.stack)
     return Wanted(resource.document, owner, head, None, "metadata.name", fix, adopt, always=True)
+
+
+def _renamed(plan: Plan, held: Mapping[ObjectKey, str]) -> Iterator[Problem]:
+    """Children that the state holds as something else: of another apiVersion, or of another template.
+
+    The engine would take one for a new resource and create it, and then delete the old one: the same object.
+    """
+    for claim in plan.walk():
+        for child in claim.children:
+            before = held.get(key_of(child.document))
+            if before and _part(before) not in _parts(child):
+                yield _renamed_child(claim, child, _part(before))
+
+
+def _part(urn: str) -> str:
+    """What the engine knows a child by among its siblings: its own type and its template."""
+    *_, types, name = urn.split("::")
+    return f"{types.rpartition('$')[2]}::{name.rpartition('/')[2]}"
+
+
+def _parts(child: Child) -> set[str]:
+    """The same from the plan: as it is, and as it says that it was."""
+    document, template = child.document, child.template
+    versions = {str(document["apiVersion"]), child.options.previous_api_version or str(document["apiVersion"])}
+    types = [urns.resource_type({**document, "apiVersion": version}) for version in versions]
+    return {f"{type_}::{name}" for type_ in types for name in (template.name, template.named_after)}
+
+
+def _renamed_child(claim: PlannedClaim, child: Child, before: str) -> Problem:
+    shown = f"{child.document['kind']} {key_of(child.document).place}"
+    what = f"{claim.address}: its child {child.template.name!r} is {shown}, which the state holds as {before}"
+    where = claim.binding.claim.document.source_of("metadata")
+    fix = f"say what it was: {PREVIOUS_API_VERSION} on the template's base, or previousName on the template"
+    return Problem(f"{what}: it would be created anew, and deleted with that one", where, "metadata", fix)
 
 
 def _records(plan: Plan) -> Iterator[Wanted]:

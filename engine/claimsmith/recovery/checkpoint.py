@@ -110,8 +110,8 @@ def objects(state: State) -> Iterator[tuple[str, GroupKind, str]]:
             yield str(resource.get("provider", "")), GroupKind.of(dict(inputs)), str(resource.get("id", ""))
 
 
-def held(state: State) -> Iterator[tuple[str, ObjectKey]]:
-    """Every object that the state holds as its own, with the name of its provider.
+def held(state: State) -> Iterator[tuple[str, ObjectKey, str]]:
+    """Every object that the state holds as its own, after the name of its provider and before its URN.
 
     What is only read, or only patched, or about to be deleted, is not among them.
     """
@@ -121,8 +121,8 @@ def held(state: State) -> Iterator[tuple[str, ObjectKey]]:
         kind = inputs.get("kind")
         if owned and inputs.get("apiVersion") and str(resource["type"]).endswith(f":{kind}"):
             namespace, _, name = str(resource.get("id", "")).rpartition("/")
-            provider = str(resource.get("provider", "")).split("::")
-            yield provider[-2] if len(provider) > 1 else "", ObjectKey(GroupKind.of(dict(inputs)), namespace, name)
+            provider = f"::{resource.get('provider', '')}".split("::")[-2]
+            yield provider, ObjectKey(GroupKind.of(dict(inputs)), namespace, name), str(resource["urn"])
 
 
 def _resources(state: State) -> list[Mapping[str, Any]]:
