@@ -175,6 +175,12 @@ def test_what_is_given_is_looked_up_in_every_run(held: dict[ObjectKey, str]) -> 
         preflight.refuse_foreign(given(), Cluster(SHOP), held, records=False)
 
 
+def test_what_the_state_holds_stays_ours_when_a_controller_adopts_it() -> None:
+    metadata = {"name": "shop", "annotations": {OWNER: "shop/dev/given"}, "ownerReferences": CONTROLLER}
+    live = {"kind": "Namespace", "metadata": metadata}
+    assert preflight.refuse_foreign(given(), Cluster(live), {SHOP_KEY: "urn"}, records=False) == {}
+
+
 def test_what_is_given_can_be_adopted() -> None:
     taken = preflight.refuse_foreign(given(**{ADOPT: "true"}), Cluster(SHOP), {}, records=False)
     assert taken == {SHOP_KEY: "shop"}

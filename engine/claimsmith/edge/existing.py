@@ -46,9 +46,10 @@ def look_up(wanted: Iterable[Wanted], cluster: Cluster, held: Set[ObjectKey] | N
     asked = [w for w in wanted if w.always or held is None or w.key not in held]
     live = _live(asked, cluster)
     there = [(w, live[w.key]) for w in asked if w.key in live]
-    problems = [_foreign(w, found) for w, found in there if not w.adopt and not _is_ours(w, found)]
     known = held if held is not None else {w.key for w, _ in there}
-    return {w.key: w.key.place for w, _ in there if w.key not in known}, list(dict.fromkeys(problems))
+    strange = [(w, found) for w, found in there if not w.adopt and not _is_ours(w, found, held=w.key in known)]
+    problems = dict.fromkeys(_foreign(w, found) for w, found in strange)
+    return {w.key: w.key.place for w, _ in there if w.key not in known}, list(problems)
 
 
 def _live(asked: Sequence[Wanted], cluster: Cluster) -> dict[ObjectKey, Object]:
@@ -64,8 +65,9 @@ def _live(asked: Sequence[Wanted], cluster: Cluster) -> dict[ObjectKey, Object]:
     }
 
 
-def _is_ours(wanted: Wanted, found: Object) -> bool:
-    return owner_of(found) == wanted.owner and controller_of(found) is None
+def _is_ours(wanted: Wanted, found: Object, *, held: bool) -> bool:
+    # What we deployed stays ours if a controller adopts it later: the state says so.
+    return owner_of(found) == wanted.owner and (held or controller_of(found) is None)
 
 
 def _foreign(wanted: Wanted, found: Object) -> Problem:
