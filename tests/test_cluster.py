@@ -7,7 +7,7 @@ from collections.abc import Callable
 import httpx2 as httpx
 import pytest
 
-from claimsmith.cluster import Cluster
+from claimsmith.cluster import FEW, Cluster, controller_of
 from claimsmith.errors import ControlPlaneError
 from claimsmith.models.objects import GroupKind
 
@@ -62,3 +62,70 @@ def test_metadata_is_asked_for_without_the_rest() -> None:
 
     assert cluster(answer).metadata(GroupKind("", "Secret")) == [{"metadata": {}}]
     assert "PartialObjectMetadataList" in asked[-1]
+
+
+KNOWN = {"resources": [{"kind": "Thing", "name": "things"}]}
+
+
+class Things:
+    """An API server with some things, which keeps what it was asked for."""
+
+    def __init__(self, *names: str, page: int = 2, may_list: bool = True) -> None:
+        self._items = [{"metadata": {"name": name, "namespace": "shop"}} for name in names]
+        self._page, self._may_list = page, may_list
+        self.asked: list[str] = []
+
+    def __call__(self, request: httpx.Request) -> httpx.Response:
+        path, query = request.url.path, request.url.params
+        if path == "/apis/example.org/v1":
+            return httpx.Response(200, json=KNOWN)
+        self.asked.append(path.removeprefix("/apis/example.org/v1/"))
+        assert "as=PartialObjectMetadata" in request.headers["Accept"]
+        return self._list(int(query.get("continue", 0))) if path.endswith("/things") else self._one(path)
+
+    def _list(self, start: int) -> httpx.Response:
+        if not self._may_list:
+            return httpx.Response(403, json={"message": "no"})
+        end = start + self._page
+        metadata = {"continue": str(end)} if end < len(self._items) else {}
+        return httpx.Response(200, json={"metadata": metadata, "items": self._items[start:end]})
+
+    def _one(self, path: str) -> httpx.Response:
+        found = [
+            i for i in self._items if path == f"/apis/example.org/v1/namespaces/shop/things/{i['metadata']['name']}"
+        ]
+        return httpx.Response(200, json=found[0]) if found else httpx.Response(404, json={})
+
+
+MANY = [("shop", f"t{i}") for i in range(FEW + 1)]
+
+
+@pytest.mark.parametrize(
+    ("server", "wanted", "requests"),
+    [
+        pytest.param(Things("t1", "x"), [("shop", "t1"), ("shop", "t2")], 2, id="few-are-read-one-by-one"),
+        pytest.param(Things("a", "b", "t1"), MANY, 2, id="many-are-listed-page-by-page"),
+        pytest.param(Things("t1", may_list=False), MANY, FEW + 2, id="who-may-not-list-reads-each"),
+        pytest.param(Things(), [], 0, id="nothing-is-asked-for"),
+    ],
+)
+def test_objects_are_found_with_few_requests(server: Things, wanted: list[tuple[str, str]], requests: int) -> None:
+    found = cluster(server).find("example.org/v1", "Thing", wanted)
+    assert list(found) == [place for place in wanted if place == ("shop", "t1")]
+    assert len(server.asked) == requests
+
+
+def test_of_a_kind_that_the_cluster_does_not_know_nothing_is_there() -> None:
+    assert cluster(Things("t1")).find("example.org/v1", "Other", [("shop", "t1")]) == {}
+
+
+@pytest.mark.parametrize(
+    ("references", "want"),
+    [
+        pytest.param([], None, id="none"),
+        pytest.param([{"kind": "X", "name": "a"}], None, id="an-owner-that-does-not-control"),
+        pytest.param([{"kind": "X", "name": "a"}, {"kind": "Y", "name": "b", "controller": True}], "Y b", id="one"),
+    ],
+)
+def test_what_controls_an_object(references: list[dict[str, object]], want: str | None) -> None:
+    assert controller_of({"metadata": {"name": "n", "ownerReferences": references}}) == want

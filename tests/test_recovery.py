@@ -14,13 +14,14 @@ from typing import Any
 import pytest
 
 from claimsmith.errors import DeployError
-from claimsmith.models.objects import GroupKind
+from claimsmith.models.objects import GroupKind, ObjectKey
 from claimsmith.recovery import Interrupted, checkpoint, leftovers, locks, recover
 from claimsmith.recovery.checkpoint import CREATING, INTERRUPTED, Pending
 
 PROVIDER = "urn:pulumi:dev::p::pulumi:providers:kubernetes::cluster::1"
 HERE = socket.gethostname()
 LATER = "2999-01-01T00:00:00.123456789Z"
+THING = ObjectKey(GroupKind("g", "Thing"), "shop", "a")
 EARLIER = "2001-01-01T00:00:00Z"
 
 
@@ -173,6 +174,22 @@ def test_kubeconfigs_and_objects_of_a_state() -> None:
     found = state([provider, resource("a", id="a")])
     assert checkpoint.kubeconfigs(found) == {PROVIDER: ("the config", "c")}
     assert list(checkpoint.objects(found)) == [(PROVIDER, GroupKind("g", "Thing"), "a")]
+
+
+@pytest.mark.parametrize(
+    ("more", "want"),
+    [
+        pytest.param(
+            {}, [("cluster", ObjectKey(GroupKind("g", "Thing"), "shop", "a"), resource("a")["urn"])], id="its-own"
+        ),
+        pytest.param({"external": True}, [], id="only-read"),
+        pytest.param({"type": "kubernetes:g/v1:ThingPatch"}, [], id="only-patched"),
+        pytest.param({"delete": True}, [], id="to-be-deleted"),
+        pytest.param({"custom": False}, [], id="no-object"),
+    ],
+)
+def test_what_a_state_holds_as_its_own(more: dict[str, Any], want: list[tuple[str, ObjectKey, str]]) -> None:
+    assert list(checkpoint.held(state([resource("a", id="shop/a", **more)]))) == want
 
 
 def test_half_written_files_of_runs_that_are_gone(tmp_path: Path) -> None:

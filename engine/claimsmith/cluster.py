@@ -6,7 +6,8 @@ details. The kubeconfig is the one that the engine's Kubernetes provider gets.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from typing import Any
 from urllib.parse import urlencode
@@ -24,6 +25,14 @@ from claimsmith.models.objects import GroupKind
 Object = dict[str, Any]
 # A cluster that is only busy answers in this time; lightkube's ten seconds are too few for a laptop at work.
 ANSWER_SECONDS = 30.0
+Place = tuple[str, str]
+"""Namespace, empty at cluster scope, and name."""
+
+FEW = 20
+"""So many objects of a kind are read one by one rather than listed."""
+PAGE = 500
+_METADATA = "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io"
+_METADATA_LIST = "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io"
 
 
 class Cluster:
@@ -53,7 +62,7 @@ class Cluster:
 
     def read(self, api_version: str, kind: str, name: str, namespace: str | None = None) -> Object | None:
         """An object of any kind; None where there is none, or where the cluster does not know the kind."""
-        root = f"/apis/{api_version}" if "/" in api_version else f"/api/{api_version}"
+        root = _root(api_version)
         plural = self._plural(root, kind)
         if plural is None:
             return None
@@ -62,24 +71,58 @@ class Cluster:
 
     def serves(self, api_version: str, kind: str) -> bool:
         """Whether the cluster knows a kind."""
-        return self._plural(f"/apis/{api_version}" if "/" in api_version else f"/api/{api_version}", kind) is not None
+        return self._plural(_root(api_version), kind) is not None
 
     def metadata(self, kind: GroupKind) -> list[Object]:
         """The metadata of all objects of a kind, nothing else of them: no value of a Secret is read."""
         for api_version in self._versions(kind.group):
-            root = f"/apis/{api_version}" if "/" in api_version else f"/api/{api_version}"
+            root = _root(api_version)
             plural = self._plural(root, kind.kind)
             if plural:
-                found = self._get(
-                    f"{root}/{plural}", accept="application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io"
-                )
+                found = self._get(f"{root}/{plural}", accept=_METADATA_LIST)
                 return [*((found or {}).get("items") or [])]
         return []
+
+    def find(self, api_version: str, kind: str, wanted: Collection[Place]) -> dict[Place, Object]:
+        """Those of these objects that are there, by namespace and name, and nothing but their metadata.
+
+        A few are read one by one. Many are listed at once, where the user may list them: a stack of thousands of
+        objects takes one request for each kind.
+        """
+        root = _root(api_version)
+        plural = self._plural(root, kind)
+        if plural is None or not wanted:
+            return {}
+        if len(wanted) > FEW:
+            try:
+                listed = {_place(item): item for item in self._listed(f"{root}/{plural}")}
+                return {place: listed[place] for place in wanted if place in listed}
+            except ControlPlaneError:
+                pass  # Who may not list them all may still read each; whatever else is wrong shows again.
+        with ThreadPoolExecutor(max_workers=8) as pool:
+            found = pool.map(lambda place: self._one(root, plural, place), wanted)
+            return {place: item for place, item in zip(wanted, found, strict=True) if item is not None}
+
+    def _one(self, root: str, plural: str, place: Place) -> Object | None:
+        namespace, name = place
+        within = f"/namespaces/{namespace}" if namespace else ""
+        return self._get(f"{root}{within}/{plural}/{name}", accept=_METADATA)
+
+    def _listed(self, path: str) -> Iterator[Object]:
+        """The metadata of all objects below a path, page by page."""
+        following = ""
+        while True:
+            query = urlencode({"limit": PAGE, **({"continue": following} if following else {})})
+            page = self._get(f"{path}?{query}", accept=_METADATA_LIST) or {}
+            yield from page.get("items") or ()
+            following = (page.get("metadata") or {}).get("continue") or ""
+            if not following:
+                return
 
     def list(self, kind: GroupKind, labels: Mapping[str, str] | None = None) -> list[Object]:
         """The objects of a kind that carry these labels, in its preferred version; none where it is not known here."""
         for api_version in self._versions(kind.group):
-            root = f"/apis/{api_version}" if "/" in api_version else f"/api/{api_version}"
+            root = _root(api_version)
             plural = self._plural(root, kind.kind)
             if plural:
                 wanted = ",".join(f"{key}={value}" for key, value in (labels or {}).items())
@@ -148,6 +191,14 @@ class Cluster:
         return found
 
 
+def controller_of(found: Object) -> str | None:
+    """What controls an object and would put back or delete what we write, as its owner references say."""
+    for reference in found["metadata"].get("ownerReferences") or ():
+        if reference.get("controller"):
+            return f"{reference.get('kind')} {reference.get('name')}"
+    return None
+
+
 def owner_of(found: Object) -> str | None:
     """Whose an object is, as its owner annotation says."""
     owner = (found["metadata"].get("annotations") or {}).get(OWNER)
@@ -159,3 +210,11 @@ def _message(answer: httpx.Response) -> str:
         return str(answer.json()["message"])
     except (ValueError, KeyError, TypeError):
         return f"{answer.status_code} {answer.reason_phrase}"
+
+
+def _root(api_version: str) -> str:
+    return f"/apis/{api_version}" if "/" in api_version else f"/api/{api_version}"
+
+
+def _place(item: Object) -> Place:
+    return str(item["metadata"].get("namespace") or ""), str(item["metadata"]["name"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from lightkube.generic_resource import create_global_resource
 from claimsmith import local, toolchain
 from claimsmith.crds import permissive_crd
 from tests.conftest import ROOT
+from tests.e2e.creating_provider import CREATES, MERGES, creating_provider
 from tests.e2e.rig import UNHURRIED, Rig
 
 
@@ -39,15 +41,24 @@ def with_subnet(status: local.Status) -> local.Status:
 
 
 @pytest.fixture
+def kubeconfig(control_plane: local.Status, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Path]:
+    """The way to the cluster: for tests with the mark `both_ways` once through the stand-in for a newer provider."""
+    direct = nullcontext(Path(control_plane.kubeconfig))
+    way = getattr(request, "param", MERGES)
+    with {MERGES: direct, CREATES: creating_provider(Path(control_plane.kubeconfig), tmp_path)}[way] as path:
+        yield path
+
+
+@pytest.fixture
 def new_rig(
-    control_plane: local.Status, tmp_path: Path, request: pytest.FixtureRequest
+    control_plane: local.Status, kubeconfig: Path, tmp_path: Path, request: pytest.FixtureRequest
 ) -> Iterator[Callable[..., Rig]]:
     """Makes projects whose names, and so whose objects in the shared cluster, are this test's own."""
     made: list[Rig] = []
 
     def make() -> Rig:
         digest = hashlib.sha256(f"{request.node.nodeid}{len(made)}".encode()).hexdigest()[:8]
-        rig = Rig(tmp_path / f"project-{len(made)}", Path(control_plane.kubeconfig), f"p{digest}")
+        rig = Rig(tmp_path / f"project-{len(made)}", kubeconfig, f"p{digest}", Path(control_plane.kubeconfig))
         made.append(rig)
         return rig
 

@@ -29,9 +29,9 @@ _CHILDREN_OF_A_CLAIM = 3
 class Run:
     """A `pulumi up` in the background."""
 
-    def __init__(self, rig: Rig, stack: str, *arguments: str) -> None:
+    def __init__(self, rig: Rig, stack: str, *arguments: str, env: dict[str, str] | None = None) -> None:
         self.log = rig.root / ".claimsmith" / "run.log"
-        environment = workspace.environment(Project(rig.root))
+        environment = workspace.environment(Project(rig.root)) | (env or {})
         command = ["pulumi", "up", "--stack", stack, "--yes", "--skip-preview", "--non-interactive", *arguments]
         with self.log.open("w") as log:
             self.process = subprocess.Popen(command, cwd=rig.root, env=environment, stdout=log, stderr=log)

@@ -54,6 +54,8 @@ class Rig:
     root: Path
     kubeconfig: Path
     name: str
+    direct: Path | None = None
+    """The way to the cluster for the test itself, where the stacks are given another."""
     said: list[str] = field(default_factory=list)
     """Everything that any command printed, to be searched for secrets."""
 
@@ -81,7 +83,7 @@ class Rig:
     def prepare(self, *stacks: str) -> None:
         """Generate components, bind claims, install the CRDs, make the stacks."""
         self.ok(self.claimsmith("generate"))
-        install_crds(self.kubeconfig, crds_needed(self.root))
+        install_crds(self.direct or self.kubeconfig, crds_needed(self.root))
         for stack in stacks:
             self.write(f"stacks/Pulumi.{stack}.yaml", {"config": {"claimsmith:kubeconfig": str(self.kubeconfig)}})
             self.ok(self.claimsmith("bind", stack))
@@ -120,7 +122,7 @@ class Rig:
 
     @cached_property
     def client(self) -> Client:
-        config = KubeConfig.from_dict(yaml.safe_load(self.kubeconfig.read_text())).get()
+        config = KubeConfig.from_dict(yaml.safe_load((self.direct or self.kubeconfig).read_text())).get()
         return Client(config=config, trust_env=False, timeout=UNHURRIED)
 
     def close(self) -> None:

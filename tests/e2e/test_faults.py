@@ -25,6 +25,7 @@ from lightkube.resources.core_v1 import ResourceQuotaStatus as QuotaStatus
 from claimsmith import local
 from claimsmith.local.behaviour import is_ready
 from tests.conftest import ROOT
+from tests.e2e.creating_provider import both_ways
 from tests.e2e.examples import claim, private_mysql
 from tests.e2e.faults import KEYS, VICTIMS, Estate, Run, left_in
 from tests.e2e.rig import RESOURCE_GROUP, SERVER, Rig, eventually
@@ -55,6 +56,7 @@ def test_killed_at_a_random_moment(estate: Estate, victim: str) -> None:
     estate.check_whole()
 
 
+@both_ways
 def test_what_an_interrupted_run_made_goes_with_its_claim(estate: Estate) -> None:
     """The engine is killed while it creates, and the claim is removed before the next run: nothing is orphaned."""
     rig = estate.rig

@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 import pytest
 
+from tests.e2e.creating_provider import both_ways
 from tests.e2e.examples import claim, private_mysql, with_reclaim_policy
 from tests.e2e.rig import RESOURCE_GROUP, RULE, SERVER, Rig
 
@@ -34,6 +35,7 @@ def kept(rig: Rig, namespace: str) -> dict[str, str]:
     return {o["kind"]: o["metadata"]["uid"] for kind in kinds for o in rig.live(kind, claim="sql", namespace=namespace)}
 
 
+@both_ways
 def test_three_children_and_a_secret(deployed: tuple[Rig, str]) -> None:
     rig, namespace = deployed
     group = rig.one(RESOURCE_GROUP, claim="sql", namespace=namespace)
@@ -65,6 +67,7 @@ def test_three_children_and_a_secret(deployed: tuple[Rig, str]) -> None:
     assert rig.secret_values(namespace, "sql").keys() == KEYS
 
 
+@both_ways
 def test_no_drift_after_the_controllers_have_done_their_work(deployed: tuple[Rig, str]) -> None:
     rig, namespace = deployed
     server = rig.one(SERVER, claim="sql", namespace=namespace)
@@ -110,6 +113,7 @@ def test_destroy_leaves_nothing(deployed: tuple[Rig, str]) -> None:
     assert rig.secret(namespace, "sql") is None
 
 
+@both_ways
 def test_retained_resources_survive_and_are_adopted_with_a_changed_field(rig: Rig) -> None:
     namespace = rig.name
     rig.namespace(namespace)
@@ -229,6 +233,7 @@ def test_source_secret_that_never_came_makes_no_secret(rig: Rig) -> None:
     assert rig.secret_values(namespace, "well").keys() == KEYS
 
 
+@both_ways
 def test_a_secret_of_somebody_else_is_refused(rig: Rig) -> None:
     from lightkube.models.meta_v1 import ObjectMeta
     from lightkube.resources.core_v1 import Secret
@@ -291,6 +296,7 @@ def test_status_shows_claims_and_keys_but_no_values(deployed: tuple[Rig, str]) -
     assert all(word in table for word in ("private-mysql-server", "Bound", "endpoint, password, port, username"))
 
 
+@both_ways
 def test_a_composite_is_released_and_taken_up_again(rig: Rig) -> None:
     composites = ("core.crossplane.io", "v1alpha1", "CompositeResource")
     namespace = rig.name

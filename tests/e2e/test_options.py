@@ -11,6 +11,7 @@ from lightkube.resources.core_v1 import Secret
 
 from claimsmith.crds import merge_crds, permissive_crd
 from claimsmith.local import install_crds
+from tests.e2e.creating_provider import both_ways
 from tests.e2e.examples import claim, private_mysql
 from tests.e2e.rig import RESOURCE_GROUP, Rig
 
@@ -39,6 +40,7 @@ def test_what_is_protected_is_not_deleted(rig: Rig) -> None:
     rig.ok(rig.up("dev"))
 
 
+@both_ways
 def test_a_secret_is_taken_over_on_request(rig: Rig) -> None:
     rig.namespace(rig.name)
     theirs = Secret(metadata=ObjectMeta(name="sql", namespace=rig.name), type="connection.crossplane.io/v1alpha1")
@@ -68,8 +70,15 @@ def test_another_api_version_keeps_the_object(rig: Rig) -> None:
     rig.ok(rig.up("dev"))
     before = rig.one(RESOURCE_GROUP, claim="sql", namespace=rig.name)["metadata"]["uid"]
 
-    base.setdefault("metadata", {})["annotations"] = {"claimsmith.io/previous-api-version": base["apiVersion"]}
-    base["apiVersion"] = newer
+    older, base["apiVersion"] = base["apiVersion"], newer
+    rig.write("components/mysql/class.yaml", klass)
+    rig.ok(rig.claimsmith("generate"))
+    rig.ok(rig.claimsmith("bind", "dev", "--rebind-class", klass["metadata"]["name"]))
+    refused = rig.up("dev")
+    assert refused.code != 0
+    assert "it would be created anew, and deleted with that one" in refused.text
+
+    base.setdefault("metadata", {})["annotations"] = {"claimsmith.io/previous-api-version": older}
     rig.write("components/mysql/class.yaml", klass)
     rig.ok(rig.claimsmith("generate"))
     rig.ok(rig.claimsmith("bind", "dev", "--rebind-class", klass["metadata"]["name"]))
@@ -120,6 +129,7 @@ def test_the_policy_of_a_composite_rules_all_that_it_composes(rig: Rig) -> None:
     rig.delete(RESOURCE_GROUP, kept["metadata"]["name"])
 
 
+@both_ways
 def test_definitions_that_a_stack_brings_survive_it(rig: Rig) -> None:
     group = f"{rig.name}.example.org"
     crd = permissive_crd(f"{group}/v1", "Gadget", namespaced=False, managed=False)

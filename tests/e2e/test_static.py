@@ -9,6 +9,7 @@ import pytest
 import yaml
 
 from tests.conftest import ROOT
+from tests.e2e.creating_provider import both_ways
 from tests.e2e.examples import claim
 from tests.e2e.rig import RESOURCE_GROUP, SERVER, Rig, eventually
 
@@ -98,6 +99,7 @@ def test_given_resources_are_deployed_as_written_and_can_be_claimed(platform: Ri
     rig.delete(CLOUD_SQL, f"{rig.name}-given")
 
 
+@both_ways
 def test_what_somebody_else_made_is_not_given(platform: Rig) -> None:
     rig = platform
     rig.write("stacks/dev/resources/db.yaml", instance(f"{rig.name}-theirs"))

@@ -22,7 +22,7 @@ from claimsmith.compose.options import (
 from claimsmith.connection import Connection, SecretPlace
 from claimsmith.edge import secrets
 from claimsmith.edge.deployment import Deployment
-from claimsmith.edge.managed import PROVIDER_VERSION, Managed
+from claimsmith.edge.managed import Managed
 from claimsmith.edge.values import filled, join, pruned
 from claimsmith.expand import templated
 from claimsmith.models.klass import Detail, Opaque, Parent
@@ -351,7 +351,6 @@ def resource_options(
     return pulumi.ResourceOptions(
         parent=parent,
         provider=provider,
-        version=PROVIDER_VERSION,
         retain_on_delete=options.retain or None,
         protect=options.protect or None,
         ignore_changes=list(options.ignore_changes),

@@ -11,9 +11,10 @@ from claimsmith.cluster import Cluster
 from claimsmith.compose.identity import OWNER
 from claimsmith.compose.options import FIELD_MANAGER, field_manager, waiting
 from claimsmith.edge.elsewhere import Elsewhere, given_by
-from claimsmith.edge.managed import PROVIDER_VERSION, Managed
+from claimsmith.edge.managed import Managed
 from claimsmith.edge.members import Member
 from claimsmith.edge.preflight import given_owner
+from claimsmith.edge.provider import ClusterProvider, Taken
 from claimsmith.errors import Problem, ReferenceError_
 from claimsmith.models.objects import GroupKind
 from claimsmith.plan import GivenResource, target_of_given
@@ -45,6 +46,7 @@ class Deployment:
         picks: Mapping[tuple[str, str], str] | None = None,
         moved: Mapping[str, str] | None = None,
         environments: Sequence[Mapping[str, Any]] = (),
+        taken: Mapping[str, Taken] | None = None,
     ) -> None:
         self.project = project
         self.stack = stack
@@ -63,6 +65,8 @@ class Deployment:
         """What the plan picked: child and path of the reference, and the address."""
         self.environments = environments
         """What compositions may read beside their composites."""
+        self.taken = taken or {}
+        """The objects that are taken over, by the identity of their target cluster; the stack's own has none."""
         self.moved = moved or {}
         """The stacks that claims were moved from, by the claims' uids."""
         self._stacks: dict[str, pulumi.StackReference] = {}
@@ -96,7 +100,9 @@ class Deployment:
         if account is None or self.cluster is None:
             return self.provider
         if account not in self._impersonating:
-            self._impersonating[account] = kubernetes_provider(self.cluster, self.identifier, account=account)
+            self._impersonating[account] = cluster_provider(
+                self.cluster, self.identifier, account=account, taken=self.taken.get("")
+            )
         return self._impersonating[account]
 
     def give(self, resource: GivenResource) -> None:
@@ -211,21 +217,14 @@ class Deployment:
         return self.cluster.secret_data(namespace, name)
 
 
-def kubernetes_provider(
-    cluster: Cluster, identifier: str, *, account: tuple[str, str] | None = None
-) -> pulumi.ProviderResource:
-    """A Kubernetes provider for a cluster, as a service account where one is named.
-
-    The kubeconfig is a secret, and the cluster is known by its identity: a changed address replaces nothing.
-    """
-    import pulumi_kubernetes
-
-    name = f"cluster/{account[0]}/{account[1]}" if account else "cluster"
-    return pulumi_kubernetes.Provider(
-        name,
+def cluster_provider(
+    cluster: Cluster, identity: str, *, account: tuple[str, str] | None = None, taken: Taken | None = None
+) -> ClusterProvider:
+    """The provider of the stack's own cluster, as a service account where one is named."""
+    return ClusterProvider(
+        f"cluster/{account[0]}/{account[1]}" if account else "cluster",
         kubeconfig=pulumi.Output.secret(cluster.impersonating(account) if account else cluster.kubeconfig),
         context=cluster.context,
-        cluster_identifier=identifier,
-        enable_secret_mutable=True,
-        opts=pulumi.ResourceOptions(version=PROVIDER_VERSION),
+        identity=identity,
+        taken=taken,
     )

@@ -1,21 +1,24 @@
 """Target clusters before the engine runs: where their credentials are, and whether what is there is ours to write.
 
-The engine merges into an object of the same name that somebody else made. So where a target can be reached already,
-its objects are read first; one that is made in this run is empty, and one that is out of reach is told of.
+The provider may merge into an object of the same name that somebody else made. So where a target can be reached
+already, its objects are looked up first; one that is made in this run is empty, and one that is out of reach is told
+of.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pulumi
 
 from claimsmith import kubeconfig
-from claimsmith.cluster import Cluster, owner_of
+from claimsmith.cluster import Cluster
 from claimsmith.compose.identity import ADOPT, OWNER
+from claimsmith.edge.deployed import Held
 from claimsmith.edge.deployment import Credentials
+from claimsmith.edge.existing import Wanted, look_up
+from claimsmith.edge.provider import Taken, key_of
 from claimsmith.edge.static import secret_of
 from claimsmith.edge.workloads import copy_document
 from claimsmith.errors import Collector, ConnectionError_, DeployError, EngineError, Problem
@@ -36,23 +39,27 @@ def credentials_of(plan: Plan, control: Cluster) -> dict[str, Credentials]:
     return found
 
 
-def refuse_foreign_objects(plan: Plan, control: Cluster) -> None:
-    """Refuse to write over what somebody else made in a target cluster."""
+def refuse_foreign_objects(plan: Plan, control: Cluster, held: Held | None) -> dict[str, Taken]:
+    """Refuse to write over what somebody else made in a target cluster; gives what is taken over in each."""
     credentials = credentials_of(plan, control)
     by_cluster: dict[str, list[PlannedWorkload]] = {}
     for workload in plan.workloads:
         by_cluster.setdefault(workload.placement.target.cluster.identity, []).append(workload)
     problems: list[Problem] = []
+    taken: dict[str, Taken] = {}
     for identity, workloads in by_cluster.items():
         target = _reached(identity, credentials[identity], control)
         if target is None:
             continue
+        known = held.within(identity, by_cluster.keys()).keys() if held else None
         try:
-            problems += _foreign(plan, workloads, target)
+            taken[identity], found = look_up(_wanted(plan, workloads), target, known)
         finally:
             target.close()
+        problems += found
     if problems:
         raise DeployError(*dict.fromkeys(problems))
+    return taken
 
 
 def _place(target: Published, control: Cluster) -> Credentials:
@@ -99,21 +106,17 @@ def _reached(identity: str, place: Credentials, control: Cluster) -> Cluster | N
         return None
 
 
-def _foreign(plan: Plan, workloads: list[PlannedWorkload], target: Cluster) -> list[Problem]:
-    """What stands in a target cluster under our names, and is not ours."""
-    wanted: list[tuple[PlannedWorkload, str, Mapping[str, Any], str]] = []
+def _wanted(plan: Plan, workloads: list[PlannedWorkload]) -> Iterator[Wanted]:
+    """All that these applications have in their target cluster. It is looked up in every run: it is not ours alone."""
     for workload in workloads:
         owner = f"{plan.project}/{plan.stack}/{workload.placement.uid}"
-        wanted += [
-            (workload, f"{r.template.at}.metadata.name", r.document, owner)
-            for r in workload.resources
-            if not _adopts(workload, r)
-        ]
+        for r in workload.resources:
+            path = f"{r.template.at}.metadata.name"
+            yield _object(workload, path, r.document, owner, adopt=_adopts(workload, r))
         cluster = workload.placement.target.cluster
-        copies = [copy_document(plan.project, plan.stack, cluster, s) for s in workload.secrets]
-        wanted += [(workload, "spec", c, c["metadata"]["annotations"][OWNER]) for c in copies]
-    with ThreadPoolExecutor(max_workers=8) as pool:
-        return [p for p in pool.map(lambda row: _problem(*row, target=target), wanted) if p]
+        for secret in workload.secrets:
+            copy = copy_document(plan.project, plan.stack, cluster, secret)
+            yield _object(workload, "spec", copy, copy["metadata"]["annotations"][OWNER])
 
 
 def _adopts(workload: PlannedWorkload, resource: PlannedResource) -> bool:
@@ -122,18 +125,11 @@ def _adopts(workload: PlannedWorkload, resource: PlannedResource) -> bool:
     return "true" in (given.get(ADOPT), resource.template.annotations.get(ADOPT))
 
 
-def _problem(
-    workload: PlannedWorkload, path: str, document: Mapping[str, Any], owner: str, *, target: Cluster
-) -> Problem | None:
-    metadata = document["metadata"]
-    namespace, name = metadata.get("namespace"), metadata["name"]
-    found = target.read(str(document["apiVersion"]), str(document["kind"]), name, namespace)
-    if found is None or owner_of(found) == owner:
-        return None
-    whose = f"belongs to {owner_of(found)}" if owner_of(found) else "was not made by claimsmith"
-    place = f"{namespace}/{name}" if namespace else name
+def _object(
+    workload: PlannedWorkload, path: str, document: Mapping[str, Any], owner: str, *, adopt: bool = False
+) -> Wanted:
     cluster = workload.placement.target.cluster.identity
-    what = f"{workload.address}: {document['kind']} {place} is in {cluster} already and {whose}"
+    head = f"{workload.address}: {document['kind']} {key_of(document).place} is in {cluster}"
     where = workload.placement.application.document.source_of(path)
     fix = f'give it another name or namespace, remove that one, or take it over: annotate it with {ADOPT}: "true"'
-    return Problem(what, where, path, fix)
+    return Wanted(document, owner, head, where, path, fix, adopt, always=True)

@@ -6,18 +6,13 @@ class of our own: the whole document goes in, metadata, spec and status come out
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
-from importlib import metadata
 from typing import Any
 
 import pulumi
 
+from claimsmith.edge.provider import import_id, provider_version
 from claimsmith.urns import resource_type
-
-# The engine looks for the plugin of exactly this version: the one that the toolchain found (`claimsmith env` sets the
-# variable), else the one released with the Python package, which an official engine installs by itself.
-PROVIDER_VERSION = os.environ.get("CLAIMSMITH_PROVIDER_VERSION") or metadata.version("pulumi-kubernetes")
 
 
 class Managed(pulumi.CustomResource):
@@ -37,10 +32,12 @@ class Managed(pulumi.CustomResource):
     ) -> None:
         self.document = document
         self.template = resource_name.rpartition("/")[2]
-        version = pulumi.ResourceOptions(version=PROVIDER_VERSION)
-        pinned = opts if opts.version else pulumi.ResourceOptions.merge(version, opts)
+        # What is taken over is imported: creating would be refused, or with older providers merge in silence.
+        owned = not patch and opts.id is None
+        taken = import_id(opts.provider, document) if owned else None
+        whole = pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(version=provider_version(), import_=taken))
         token = resource_type(document) + ("Patch" if patch else "")
-        super().__init__(token, resource_name, {"status": None, **document}, pinned)
+        super().__init__(token, resource_name, {"status": None, **document}, whole)
 
     @property
     def name(self) -> pulumi.Output[str]:

@@ -1,19 +1,27 @@
-"""Before the engine runs: names that a user chose are looked up, and what is somebody else's is refused.
+"""Before the engine runs: the names of all that it would create are looked up, and what is somebody else's is refused.
 
-The engine's create merges into an object of the same name, and its delete deletes it, whoever made it.
+The provider's create may merge into an object of the same name, and its delete deletes it, whoever made it.
 """
 
 from __future__ import annotations
 
 import json
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
-from claimsmith.cluster import Cluster, owner_of
-from claimsmith.compose.identity import ADOPT, GIVEN_BY
-from claimsmith.errors import ConnectionError_, DeployError, Problem
-from claimsmith.plan import GivenResource, Plan, PlannedClaim
+from claimsmith import urns
+from claimsmith.cluster import Cluster
+from claimsmith.compose.identity import ADOPT, GIVEN_BY, PREVIOUS_API_VERSION
+from claimsmith.connection import Connection
+from claimsmith.edge.existing import Wanted, look_up
+from claimsmith.edge.provider import Taken, key_of
+from claimsmith.errors import DeployError, Problem, in_order
+from claimsmith.expand import Child, claim_data
+from claimsmith.models.objects import ObjectKey
+from claimsmith.plan import GivenResource, Plan, PlannedClaim, secret_document
 from claimsmith.project import PRIVATE, Project, write_atomically
+from claimsmith.records import records_of, released_record, target_record
 
 CLUSTERS = "clusters.json"
 """Which cluster each stack was deployed to from here, by its identity."""
@@ -46,67 +54,136 @@ def _known_clusters(path: Path) -> dict[str, str]:
         raise DeployError(Problem(what, fix="remove it; the next up writes it again")) from error
 
 
-def refuse_foreign_secrets(plan: Plan, cluster: Cluster) -> None:
-    """Refuse to write over a Secret that a user named and somebody else made: the engine would merge into it."""
-    asking = [c for c in plan.walk() if c.connection and not _adopts(c)]
-    with ThreadPoolExecutor(max_workers=8) as pool:
-        found = list(pool.map(lambda c: _foreign(c, cluster), asking))
-    problems = [p for p in found if p]
+def refuse_foreign(plan: Plan, cluster: Cluster, held: Mapping[ObjectKey, str] | None, *, records: bool) -> Taken:
+    """Refuse to create what is there already and somebody else's; gives what is ours and to be taken over.
+
+    `held` are the URNs of what the stack's state holds in its own cluster, None where nobody knows.
+    """
+    taken, problems = look_up(wanted(plan, records=records), cluster, held.keys() if held is not None else None)
+    problems += _renamed(plan, held or {})
     if problems:
-        raise ConnectionError_(*problems)
+        raise DeployError(*in_order(problems))
+    return taken
 
 
-def _adopts(claim: PlannedClaim) -> bool:
-    """Whether the claim says that a Secret of its name is to be taken over, whoever made it."""
-    metadata = claim.binding.claim.data.get("metadata") or {}
-    return (metadata.get("annotations") or {}).get(ADOPT) == "true"
+def wanted(plan: Plan, *, records: bool) -> Iterator[Wanted]:
+    """Every object that a plan makes in the stack's own cluster."""
+    for claim in plan.walk():
+        yield from (
+            _child(claim, child) for child in claim.children if isinstance(child.document["metadata"]["name"], str)
+        )
+        yield from (_secret(claim, secret) for secret in claim.connections)
+    given = [r for r in plan.resources if GIVEN_BY not in _annotations(r.document)]
+    yield from (_given(resource, plan) for resource in given)
+    if records:
+        yield from _records(plan)
 
 
-def _foreign(claim: PlannedClaim, cluster: Cluster) -> Problem | None:
-    assert claim.connection, "only claims that ask for a Secret are looked at"
-    namespace, name = claim.connection.namespace, claim.connection.name
-    found = cluster.secret(namespace, name)
-    if found is None or owner_of(found) == claim.identity.owner:
-        return None
-    owner = owner_of(found)
-    whose = f"belongs to {owner}" if owner else "was not made by claimsmith"
+def _child(claim: PlannedClaim, child: Child) -> Wanted:
+    document, template = child.document, child.template
+    shown = f"{document['kind']} {key_of(document).place}"
+    head = f"{claim.address}: its child {template.name!r} is {shown}, which is there"
+    fix = f'remove that one, let it have another name, or take it over: annotate the template with {ADOPT}: "true"'
+    # Only the platform's own file counts: a claim could take over whatever it can name.
+    adopt = _annotations(template.base).get(ADOPT) == "true"
+    where = claim.binding.claim.document.source_of("metadata")
+    return Wanted(document, claim.identity.owner, head, where, "metadata", fix, adopt)
+
+
+def _secret(claim: PlannedClaim, secret: Connection) -> Wanted:
+    document = secret_document(claim.identity, secret)
+    place = f"{secret.namespace}/{secret.name}"
+    if secret is not claim.connection:
+        where = claim.binding.claim.document.source_of("metadata")
+        fix = "remove it, or let the class put its Secret elsewhere"
+        head = f"{claim.address}: the Secret {place} of its composite is there"
+        return Wanted(document, claim.identity.owner, head, where, "metadata", fix)
     path = "spec.writeConnectionSecretToRef.name"
     where = claim.binding.claim.document.source_of(path)
-    what = f"{claim.address} asks for the Secret {namespace}/{name}, which is there already and {whose}"
+    head = f"{claim.address} asks for the Secret {place}, which is there"
     fix = f'name another Secret, remove that one, or take it over: annotate the claim with {ADOPT}: "true"'
-    return Problem(what, where, path, fix)
+    adopt = _annotations(claim.binding.claim.data).get(ADOPT) == "true"
+    return Wanted(document, claim.identity.owner, head, where, path, fix, adopt, always=True)
 
 
-def refuse_foreign_given(plan: Plan, cluster: Cluster) -> None:
-    """Refuse to give what somebody else made: with the stack it would go, and a namespace with all that is in it."""
-    asking = [r for r in plan.resources if not _taken_over(r)]
-    with ThreadPoolExecutor(max_workers=8) as pool:
-        found = list(pool.map(lambda r: _foreign_given(r, plan, cluster), asking))
-    problems = [p for p in found if p]
-    if problems:
-        raise DeployError(*problems)
-
-
-def _taken_over(resource: GivenResource) -> bool:
-    """Whether a given resource may be somebody else's: it is to be taken over, or only referred to."""
-    annotations = resource.document["metadata"].get("annotations") or {}
-    return annotations.get(ADOPT) == "true" or GIVEN_BY in annotations
-
-
-def _foreign_given(resource: GivenResource, plan: Plan, cluster: Cluster) -> Problem | None:
-    document, key = resource.document, resource.key
-    live = cluster.read(str(document["apiVersion"]), str(document["kind"]), key.name, key.namespace or None)
-    if live is None:
-        return None
-    owner = owner_of(live)
-    if owner == given_owner(plan.project, plan.stack):
-        return None
-    whose = f"belongs to {owner}" if owner else "was not made by claimsmith"
-    what = f"stacks/{plan.stack}/resources gives {key}, which is there already and {whose}"
+def _given(resource: GivenResource, plan: Plan) -> Wanted:
+    """What is given as it is: with the stack it would go, and a namespace with all that is in it."""
+    head = f"stacks/{plan.stack}/resources gives {resource.key}, which is there"
     fix = f'leave it out (a reference finds it all the same), or take it over: annotate it with {ADOPT}: "true"'
-    return Problem(what, path="metadata.name", fix=fix)
+    adopt = _annotations(resource.document).get(ADOPT) == "true"
+    owner = given_owner(plan.project, plan.stack)
+    return Wanted(resource.document, owner, head, None, "metadata.name", fix, adopt, always=True)
+
+
+def _renamed(plan: Plan, held: Mapping[ObjectKey, str]) -> Iterator[Problem]:
+    """Children that the state holds as something else: of another apiVersion, or of another template.
+
+    The engine would take one for a new resource and create it, and then delete the old one: the same object.
+    """
+    for claim in plan.walk():
+        for child in claim.children:
+            before = held.get(key_of(child.document))
+            if before and _part(before) not in _parts(child):
+                yield _renamed_child(claim, child, _part(before))
+
+
+def _part(urn: str) -> str:
+    """What the engine knows a child by among its siblings: its own type and its template."""
+    *_, types, name = urn.split("::")
+    return f"{types.rpartition('$')[2]}::{name.rpartition('/')[2]}"
+
+
+def _parts(child: Child) -> set[str]:
+    """The same from the plan: as it is, and as it says that it was."""
+    document, template = child.document, child.template
+    versions = {str(document["apiVersion"]), child.options.previous_api_version or str(document["apiVersion"])}
+    types = [urns.resource_type({**document, "apiVersion": version}) for version in versions]
+    return {f"{type_}::{name}" for type_ in types for name in (template.name, template.named_after)}
+
+
+def _renamed_child(claim: PlannedClaim, child: Child, before: str) -> Problem:
+    shown = f"{child.document['kind']} {key_of(child.document).place}"
+    what = f"{claim.address}: its child {child.template.name!r} is {shown}, which the state holds as {before}"
+    where = claim.binding.claim.document.source_of("metadata")
+    fix = f"say what it was: {PREVIOUS_API_VERSION} on the template's base, or previousName on the template"
+    return Problem(f"{what}: it would be created anew, and deleted with that one", where, "metadata", fix)
+
+
+def _records(plan: Plan) -> Iterator[Wanted]:
+    for claim in plan.walk():
+        written = records_of(claim.identity, claim_data(claim.binding), [{}], ())
+        yield from (_record(claim.address, document, claim.identity.owner) for _, document in written)
+    for left in plan.released:
+        yield _record(str(left.identity.key), released_record(left.identity, ()), left.identity.owner)
+    for target in plan.targets:
+        owner = target_owner(plan.project, plan.stack)
+        yield _record(str(target.target.key), target_record(target, owner), owner)
+    for workload in plan.workloads:
+        application = workload.placement.application
+        key = application.key
+        place = {"name": key.name, "namespace": key.namespace}
+        whole = {"apiVersion": application.api_version, "kind": key.group_kind.kind, "metadata": place}
+        owner = f"{plan.project}/{plan.stack}/{workload.placement.uid}"
+        yield from (_record(workload.address, d, owner) for d in (whole, *workload.documents()))
+
+
+def _record(address: str, document: Mapping[str, Any], owner: str) -> Wanted:
+    head = f"{address}: its record {document['kind']} {key_of(document).place} is there"
+    fix = (
+        "let whatever manages it go first and remove it, or write no records: claimsmith:records in the stack's config"
+    )
+    return Wanted(document, owner, head, None, "metadata.name", fix)
+
+
+def _annotations(document: Mapping[str, Any]) -> Mapping[str, Any]:
+    return (document.get("metadata") or {}).get("annotations") or {}
 
 
 def given_owner(project: str, stack: str) -> str:
     """The owner of what a stack gives as it is."""
     return f"{project}/{stack}/given"
+
+
+def target_owner(project: str, stack: str) -> str:
+    """The owner of the records of targets."""
+    return f"{project}/{stack}/target"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import importlib.util
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +14,15 @@ import pulumi
 from claimsmith import workspace
 from claimsmith.checks import component_problems
 from claimsmith.cluster import Cluster
-from claimsmith.edge import failures, preflight
+from claimsmith.edge import deployed, failures, preflight
 from claimsmith.edge.component import Composite
-from claimsmith.edge.deployment import Deployment, kubernetes_provider
+from claimsmith.edge.deployed import Reading
+from claimsmith.edge.deployment import Deployment, cluster_provider
 from claimsmith.edge.elsewhere import export_given
 from claimsmith.edge.foreign import credentials_of, refuse_foreign_objects
 from claimsmith.edge.members import Members, find_members
 from claimsmith.edge.presence import refuse_missing
+from claimsmith.edge.provider import Taken
 from claimsmith.edge.released import ReleasedComposite
 from claimsmith.edge.static import refuse_held, static_component
 from claimsmith.edge.workloads import application_data, component_of, deploy_workloads
@@ -40,16 +43,15 @@ def run(start: Path | None = None) -> None:
         project = Project(find_root(start))
         settings = pulumi.Config("claimsmith")
         stack = pulumi.get_stack()
+        reading = deployed.Reading(project.root, f"{pulumi.get_organization()}/{pulumi.get_project()}/{stack}")
         plan = project.plan(stack, unrecorded_ok=settings.get("bind") == "auto")
         components = _components(project, plan)
         cluster = Cluster(workspace.read_kubeconfig(project, settings.get("kubeconfig")), settings.get("context"))
         identity = cluster.identity()
         preflight.refuse_another_cluster(project, stack, identity, keep=not pulumi.runtime.is_dry_run())
         refuse_missing(plan, cluster)
-        preflight.refuse_foreign_secrets(plan, cluster)
-        preflight.refuse_foreign_given(plan, cluster)
-        refuse_held(plan, cluster)
-        refuse_foreign_objects(plan, cluster)
+        records = bool(settings.get_bool("records"))
+        taken = _refuse_foreign(plan, cluster, reading, records=records)
         static = any(c.binding.klass.static for c in plan.claims)
         members = find_members(plan, project.catalog(stack), cluster) if static else Members()
         deploy(
@@ -58,11 +60,26 @@ def run(start: Path | None = None) -> None:
             cluster,
             identifier=settings.get("cluster") or identity,
             table=project.table(),
-            records=bool(settings.get_bool("records")),
+            records=records,
             members=members,
+            taken=taken,
         )
     except EngineError as error:
         raise pulumi.RunError("\n".join(str(p) for p in error.problems)) from error
+
+
+def _refuse_foreign(plan: Plan, cluster: Cluster, reading: Reading, *, records: bool) -> dict[str, Taken]:
+    """Refuse what is somebody else's, in any cluster; gives what is ours and taken over, "" for the stack's cluster."""
+    try:
+        held = reading.result()
+    except EngineError as error:
+        # Nothing is lost: what would have been taken over is refused by the provider, or merged into by older ones.
+        pulumi.log.warn(str(error.problems[0]))
+        held = None
+    targets = {w.placement.target.cluster.identity for w in plan.workloads}
+    own = preflight.refuse_foreign(plan, cluster, held.within("", targets) if held else None, records=records)
+    refuse_held(plan, cluster)
+    return {**refuse_foreign_objects(plan, cluster, held), "": own}
 
 
 def deploy(
@@ -74,6 +91,7 @@ def deploy(
     table: Table,
     records: bool = False,
     members: Members | None = None,
+    taken: Mapping[str, Taken] | None = None,
 ) -> None:
     """Register every claim's component, and export what the claims became."""
     bound = members or Members()
@@ -82,7 +100,7 @@ def deploy(
     deployment = Deployment(
         project=plan.project,
         stack=plan.stack,
-        provider=kubernetes_provider(cluster, identifier),
+        provider=cluster_provider(cluster, identifier, taken=(taken or {}).get("")),
         cluster=cluster,
         identifier=identifier,
         targets=[
@@ -100,6 +118,7 @@ def deploy(
         picks=plan.picks,
         moved={c.binding.uid: c.binding.stack for c in plan.walk() if c.binding.stack},
         environments=plan.environments,
+        taken=taken,
     )
     Deployment.begin(deployment)
     for resource in sorted(plan.resources, key=_rank):

@@ -17,7 +17,9 @@ from claimsmith.compose.identity import OWNER, SECRET_TYPE
 from claimsmith.compose.options import FIELD_MANAGER, field_manager, options_of
 from claimsmith.edge.component import ClaimKind, Composite, engine_document, resource_options
 from claimsmith.edge.deployment import Deployment
-from claimsmith.edge.managed import PROVIDER_VERSION, Managed
+from claimsmith.edge.managed import Managed
+from claimsmith.edge.preflight import target_owner
+from claimsmith.edge.provider import ClusterProvider
 from claimsmith.edge.secrets import secret_when_there
 from claimsmith.errors import EngineError, Problem
 from claimsmith.models.workload import API_VERSION, APPLICATION
@@ -138,7 +140,7 @@ def deploy_workloads(deployment: Deployment, plan: Plan) -> dict[str, Workload]:
 
 def record_target(deployment: Deployment, target: Published) -> None:
     """Write down a target."""
-    owner = f"{deployment.project}/{deployment.stack}/target"
+    owner = target_owner(deployment.project, deployment.stack)
     _write_record(deployment, f"target/{target.target.key.place}", records.target_record(target, owner))
 
 
@@ -152,16 +154,13 @@ def _write_record(
 
 def provider_of(deployment: Deployment, cluster: TargetCluster) -> pulumi.ProviderResource:
     """The one provider for a cluster, whichever target leads to it."""
-    import pulumi_kubernetes
-
     name = f"cluster/{cluster.identity}"
     if name not in deployment.target_providers:
-        deployment.target_providers[name] = pulumi_kubernetes.Provider(
+        deployment.target_providers[name] = ClusterProvider(
             name,
             kubeconfig=_kubeconfig(deployment, cluster),
-            cluster_identifier=cluster.identity,
-            enable_secret_mutable=True,
-            opts=pulumi.ResourceOptions(version=PROVIDER_VERSION),
+            identity=cluster.identity,
+            taken=deployment.taken.get(cluster.identity),
         )
     return deployment.target_providers[name]
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from claimsmith.compose.identity import OWNER
-from claimsmith.models.objects import GroupKind
+from claimsmith.models.objects import GroupKind, ObjectKey
 
 State = Mapping[str, Any]
 CREATING = "creating"
@@ -108,6 +108,21 @@ def objects(state: State) -> Iterator[tuple[str, GroupKind, str]]:
         inputs = resource.get("inputs") or {}
         if resource.get("custom") and inputs.get("apiVersion") and resource["type"] != _PROVIDER:
             yield str(resource.get("provider", "")), GroupKind.of(dict(inputs)), str(resource.get("id", ""))
+
+
+def held(state: State) -> Iterator[tuple[str, ObjectKey, str]]:
+    """Every object that the state holds as its own, after the name of its provider and before its URN.
+
+    What is only read, or only patched, or about to be deleted, is not among them.
+    """
+    for resource in _resources(state):
+        inputs = resource.get("inputs") or {}
+        owned = resource.get("custom") and not resource.get("external") and not resource.get("delete")
+        kind = inputs.get("kind")
+        if owned and inputs.get("apiVersion") and str(resource["type"]).endswith(f":{kind}"):
+            namespace, _, name = str(resource.get("id", "")).rpartition("/")
+            provider = f"::{resource.get('provider', '')}".split("::")[-2]
+            yield provider, ObjectKey(GroupKind.of(dict(inputs)), namespace, name), str(resource["urn"])
 
 
 def _resources(state: State) -> list[Mapping[str, Any]]:
