@@ -62,6 +62,8 @@ def bind(
     Claims that cannot be bound are reported; the rest goes on. What cannot be planned is refused, and nothing written.
     """
     project.check_stack(stack)
+    if forget and not check:
+        project.mend_records(stack, forget)
     before = project.records(stack)
     chosen = frozenset(_claim_key(text, project, stack) for text in rebind) | _bound_to(rebind_class, before, stack)
     anew = frozenset(_claim_key(text, project, stack) for text in repick)

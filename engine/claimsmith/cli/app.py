@@ -136,7 +136,10 @@ def bind(
         ),
     ] = None,
     forget: Annotated[
-        list[str] | None, typer.Option(help="A claim that is gone, whose released composite is no longer to be kept.")
+        list[str] | None,
+        typer.Option(
+            help="A claim whose record is to go: one that is gone and was released, or one with a broken record."
+        ),
     ] = None,
     check: Annotated[bool, typer.Option("--check", help="Write nothing; exit 1 where something would change.")] = False,
     output: Output = Format.text,

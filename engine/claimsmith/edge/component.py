@@ -23,7 +23,7 @@ from claimsmith.connection import Connection, SecretPlace
 from claimsmith.edge import secrets
 from claimsmith.edge.deployment import Deployment
 from claimsmith.edge.managed import PROVIDER_VERSION, Managed
-from claimsmith.edge.values import filled, join, pruned
+from claimsmith.edge.values import filled, join, pruned, within
 from claimsmith.expand import templated
 from claimsmith.models.klass import Detail, Opaque, Parent
 from claimsmith.models.klass import SecretPlace as ComposedSecret
@@ -176,7 +176,7 @@ class Composite(pulumi.ComponentResource):
         self, template: str, api_version: str, kind: str, /, *, previous_name: str | None = None, **fields: Any
     ) -> "Composite | None":
         """Make what a template composes in turn: a component within this one. None where nothing serves it yet."""
-        dressed = self._dressed(template, api_version, kind, fields, None, previous_name)
+        dressed = self._dressed(template, api_version, kind, fields, None, previous_name, composite=True)
         metadata = dressed["metadata"]
         key = ClaimKey(GroupKind.of(dressed), metadata.get("namespace", ""), metadata["name"])
         found = self._deployment.composite(str(key))
@@ -184,8 +184,9 @@ class Composite(pulumi.ComponentResource):
             return None
         component, planned = found
         aliases = [pulumi.Alias(name=f"{self._name}/{previous_name}")] if previous_name else []
-        # What the definition's schema fills in is known from the plan.
-        args = {**filled(dressed, planned), "metadata": {**metadata, "uid": planned["metadata"]["uid"]}}
+        # What the definition's schema leaves out and fills in is known from the plan.
+        known = within(dressed, planned) if self.claim.parent in (Parent.xr, Parent.xr_claim) else dressed
+        args = {**filled(known, planned), "metadata": {**metadata, "uid": planned["metadata"]["uid"]}}
         inner: Composite = component(
             f"{self._name}/{template}", args, pulumi.ResourceOptions(parent=self, aliases=aliases)
         )
@@ -277,11 +278,15 @@ class Composite(pulumi.ComponentResource):
         fields: dict[str, Any],
         class_ref: ClassReference | None,
         previous_name: str | None,
+        *,
+        composite: bool = False,
     ) -> dict[str, Any]:
         given = pruned(fields)
         document = {"apiVersion": api_version, "kind": kind, **(self._sent(given) if given is not ABSENT else {})}
         own = dict(zip(("apiVersion", "kind", "name"), class_ref, strict=True)) if class_ref else None
-        return dress(document, template, self.claim, class_ref=own, named_after=previous_name, join=join)
+        return dress(
+            document, template, self.claim, class_ref=own, named_after=previous_name, composite=composite, join=join
+        )
 
     def _as_controllers_left_it(self, document: dict[str, Any], options: Options) -> dict[str, Any]:
         """The document with the live values of fields that its controller owns.
