@@ -17,6 +17,7 @@ from claimsmith.documents import Document
 from claimsmith.errors import BindingError, ComposeError, EngineError
 from claimsmith.expand import claim_data
 from claimsmith.models.klass import Class
+from claimsmith.models.objects import ClaimKey
 from claimsmith.plan import Plan, PlannedClaim, build_plan
 from claimsmith.project import Project
 from tests import samples
@@ -420,3 +421,13 @@ def test_provider_configs_are_not_waited_for(kind: str, managed: bool) -> None:
     plan = plan_of([definition("XWhole"), composition("XWhole", {"name": "a", "base": base})], composite("XWhole"))
     [child] = plan.claims[0].children
     assert (child.template.managed, bool(child.options.wait_for)) == (managed, managed)
+
+
+# What `status` shows
+
+
+def test_children_of_nested_composites_are_shown_below_them() -> None:
+    leaf = {"apiVersion": "v1", "kind": "Thing", "name": "thing"}
+    inner = {"apiVersion": "v1", "kind": "XPart", "name": "part", "resources": [leaf, leaf]}
+    shown = actions.ClaimStatus(ClaimKey.parse("XWhole.x.org/mine"), {"resources": [inner, leaf]})
+    assert shown.children == [(1, "XPart", "part"), (2, "Thing", "thing"), (2, "Thing", "thing"), (1, "Thing", "thing")]

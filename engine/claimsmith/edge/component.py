@@ -89,8 +89,8 @@ class Composite(pulumi.ComponentResource):
 
     phase: pulumi.Output[str]
     """Bound, once all that the claim needs is there."""
-    resources: pulumi.Output[list[dict[str, str]]]
-    """The children: apiVersion, kind and name of each."""
+    resources: pulumi.Output[list[dict[str, Any]]]
+    """The children: apiVersion, kind and name of each; of a composite its own `resources` too."""
     connection_keys: pulumi.Output[list[str]]
     """The keys of the claim's Secret, never their values."""
 
@@ -108,6 +108,8 @@ class Composite(pulumi.ComponentResource):
         self.spec: Mapping[str, Any] = args["spec"]
         self.status: dict[str, Any] = {}
         """What the children tell, where the class says so."""
+        self.tree: list[dict[str, Any]] = []
+        """The children as `resources` lists them, once all are registered."""
 
     def child(
         self,
@@ -240,7 +242,11 @@ class Composite(pulumi.ComponentResource):
         if self._deployment.records:
             self._record(references)
         self.phase = pulumi.Output.all(*waits).apply(lambda _: "Bound")
-        self.resources = self.phase.apply(lambda _: references)
+        self.tree = [
+            {**r, "resources": m.tree} if isinstance(m, Composite) and m.tree else r
+            for r, m in zip(references, self._made, strict=True)
+        ]
+        self.resources = self.phase.apply(lambda _: self.tree)
         self.connection_keys = pulumi.Output.from_input([])
         if self.details is not None:
             self.connection_keys = pulumi.Output.unsecret(
@@ -405,7 +411,9 @@ def _source(source: "Source") -> tuple[SecretPlace, Managed | Composite] | None:
         case Composite() if made._secrets:
             own = made._secrets[-1]
             kept = None if wanted is None else tuple((d.name, d.key) for d in wanted)
-            return SecretPlace(made._name.rpartition("/")[2], made.CLAIM.kind, own.namespace, own.name, kept), made
+            inner = made.claim.parent is Parent.xr
+            name = made._name.rpartition("/")[2]
+            return SecretPlace(name, made.CLAIM.kind, own.namespace, own.name, kept, composed=inner), made
         case _:
             return None
 
