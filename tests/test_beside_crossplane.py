@@ -1,4 +1,4 @@
-"""What Crossplane does with the same files, and so do we: names in bases, the direct parent, reserved labels, pruning."""
+"""What Crossplane makes of the same files: names in bases, the direct parent, reserved labels, unknown fields."""
 
 from __future__ import annotations
 

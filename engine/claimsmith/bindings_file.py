@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from pathlib import PurePosixPath
 from typing import Any
 
 from pydantic import Field, ValidationError
@@ -62,19 +61,24 @@ def _read(text: str, file: str) -> Sequence[Record]:
         fix = f"restore {file} from version control; where no claim was bound yet, remove it"
         raise BindingError(Problem(what, where, fix=fix))
     document = documents[0]
-    raw = _parsed(document, stack=PurePosixPath(file).parent.name)
+    raw = _parsed(document, stack=_stack_of(file))
     problems = Collector()
     records: dict[ClaimKey, Record] = {}
     places = document.sources_of_items("bindings") if raw.bindings else []
     for index, (b, where) in enumerate(zip(raw.bindings, places, strict=True)):
         claim = ClaimKey.parse(b.claim)
         if claim in records:
-            problems.add(_twice(claim, where, f"bindings[{index}]", stack=PurePosixPath(file).parent.name))
+            problems.add(_twice(claim, where, f"bindings[{index}]", stack=_stack_of(file)))
         previous = ClassKey.parse(b.previous_class) if b.previous_class else None
         klass, picks = ClassKey.parse(b.class_), b.picks or {}
         records[claim] = Record(claim, b.uid, klass, b.reason, b.digest, previous, where, b.released, picks, b.stack)
     problems.raise_as(BindingError)
     return tuple(records.values())
+
+
+def _stack_of(file: str) -> str:
+    """The stack whose record a file is: `stacks/<stack>/bindings.yaml`."""
+    return file.rpartition("/")[0].rpartition("/")[2]
 
 
 def _parsed(document: Document, *, stack: str) -> _File:

@@ -175,8 +175,8 @@ def dress(
     """The document with its generated name, labels, external name and the reference to its parent.
 
     `class_ref` is the child's own class, where that is not the claim's. `named_after` is the template that its name is
-    derived from, where that is not the one that makes it. A `composite` is composed in turn. `join` joins the parts of an external name,
-    of which one may be a value that is not known yet.
+    derived from, where that is not the one that makes it. A `composite` is composed in turn. `join` joins the parts of
+    an external name, of which one may be a value that is not known yet.
     """
     if identity.parent is Parent.xr:
         # No selector means a composite, and a patch may copy all its labels: these are as Crossplane's.

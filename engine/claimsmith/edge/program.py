@@ -22,6 +22,7 @@ from claimsmith.edge.members import Members, find_members
 from claimsmith.edge.presence import refuse_missing
 from claimsmith.edge.released import ReleasedComposite
 from claimsmith.edge.static import refuse_held, static_component
+from claimsmith.edge.takeovers import conflicts_ahead
 from claimsmith.edge.workloads import application_data, component_of, deploy_workloads
 from claimsmith.errors import EngineError, GenerateError, Problem
 from claimsmith.expand import claim_data
@@ -50,6 +51,8 @@ def run(start: Path | None = None) -> None:
         preflight.refuse_foreign_given(plan, cluster)
         refuse_held(plan, cluster)
         refuse_foreign_objects(plan, cluster)
+        for problem in conflicts_ahead(plan, cluster):
+            pulumi.log.warn(str(problem))
         static = any(c.binding.klass.static for c in plan.claims)
         members = find_members(plan, project.catalog(stack), cluster) if static else Members()
         deploy(
