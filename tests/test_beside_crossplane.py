@@ -402,6 +402,44 @@ def test_a_patched_field_that_is_unknown_is_pruned() -> None:
     assert nested(plan).binding.claim.data["spec"] == {"count": 1}
 
 
+# Connection details of a nested composite
+
+
+DETAILS = [
+    {"type": "FromValue", "name": "driver", "value": "pg"},
+    {"type": "FromFieldPath", "name": "host", "fromFieldPath": "status.host"},
+    {"type": "FromFieldPath", "name": "absent", "fromFieldPath": "status.absent"},
+]
+
+
+@pytest.mark.parametrize(
+    ("inner", "outer", "want"),
+    [
+        pytest.param([], DETAILS, ["driver", "host"], id="without-a-secret-of-its-own"),
+        pytest.param(
+            DETAILS[:1],
+            [*DETAILS, {"type": "FromConnectionSecretKey", "name": "kind", "fromConnectionSecretKey": "driver"}],
+            ["driver", "host", "kind"],
+            id="beside-its-secret",
+        ),
+        pytest.param(
+            DETAILS[:1],
+            [{"type": "FromConnectionSecretKey", "name": "kind", "fromConnectionSecretKey": "absent"}],
+            [],
+            id="a-key-that-it-left-out",
+        ),
+    ],
+)
+def test_details_of_a_nested_composite(inner: list[Any], outer: list[Any], want: list[str]) -> None:
+    tells = {"type": "ToCompositeFieldPath", "fromFieldPath": "status.host", "toFieldPath": "status.host"}
+    thing = {"name": "thing", "base": THING, "patches": [tells], "connectionDetails": inner}
+    platform = nested_platform({**part("part"), "connectionDetails": outer}, children=(thing,))
+    asked = {"writeConnectionSecretToRef": {"namespace": "shop", "name": "whole"}}
+    plan = plan_of(platform, {**composite("XWhole"), "spec": asked})
+    secret = component_says(plan)["whole"]
+    assert sorted(secret["data"]["value"]) == want
+
+
 # Kinds that no controller makes ready
 
 

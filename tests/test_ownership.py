@@ -7,7 +7,10 @@ from typing import Any
 import pytest
 
 from claimsmith import ownership
+from claimsmith.edge.takeovers import conflicts_ahead
+from claimsmith.errors import ControlPlaneError
 from claimsmith.values import Ref
+from tests.samples import claim_data, class_data, class_ref, planned
 
 OURS, CLOUD = "claimsmith-shop-dev", "simulated-cloud"
 RULES = [{"port": 80}]
@@ -155,3 +158,37 @@ def test_claim_child_field_manager_and_ways_out_are_named(path: str, whole: str)
     assert f"claimsmith.io/controller-owned: {whole}" in problem.fix
     assert "PULUMI_K8S_ENABLE_PATCH_FORCE=true" in problem.fix
     assert 'pulumi.com/patchForce: "true"' in problem.fix
+
+
+# Before the engine runs
+
+
+class Cluster:
+    """A cluster with the children of a plan, each as it is given; none may be read where there is nothing."""
+
+    def __init__(self, spec: Any, *entries: dict[str, Any]) -> None:
+        self._found = spec and live(spec, *entries)
+
+    def read(self, *_: Any) -> dict[str, Any] | None:
+        if self._found == {}:
+            raise ControlPlaneError("forbidden")
+        return self._found
+
+
+BUCKET = {"size": 2, "forProvider": {}}
+SIZE = {"f:spec": {"f:size": {}}}
+
+
+@pytest.mark.parametrize(
+    ("cluster", "want"),
+    [
+        pytest.param(Cluster(BUCKET, entry(CLOUD, SIZE)), ["spec.size"], id="taken-over"),
+        pytest.param(Cluster(BUCKET, entry(OURS, SIZE)), [], id="ours"),
+        pytest.param(Cluster(None), [], id="not-there-yet"),
+        pytest.param(Cluster({}), [], id="may-not-be-read"),
+    ],
+)
+def test_conflicts_are_told_before_the_engine_runs(cluster: Any, want: list[str]) -> None:
+    base = {"apiVersion": "storage.example.org/v1", "kind": "Bucket", "spec": {"size": 1}}
+    plan = planned([class_data("plain", {"base": base})], [claim_data(classRef=class_ref("plain"))])
+    assert [p.path for p in conflicts_ahead(plan, cluster)] == want

@@ -113,6 +113,17 @@ def secret_place(child: str, document: Mapping[str, Any], wanted: Sequence[Detai
     return SecretPlace(child, str(document["kind"]), reference["namespace"], reference["name"], keys, prefix, own)
 
 
+def composite_place(
+    child: str, kind: str, secret: tuple[str, str] | None, wanted: Sequence[Detail] | None, *, composed: bool
+) -> SecretPlace | None:
+    """Where the connection details of a nested composite are found, if anywhere; `secret` is the one that it has."""
+    keys = None if wanted is None else tuple((d.name, d.key) for d in wanted if d.key)
+    own = tuple(d for d in wanted or () if not d.key)
+    if secret and keys != ():
+        return SecretPlace(child, kind, *secret, keys, own=own, composed=composed)
+    return SecretPlace(child, kind, "", "", (), own=own, composed=composed) if own else None
+
+
 def unite(
     parts: Sequence[tuple[SecretPlace, Mapping[str, str]]],
     live: Sequence[Mapping[str, Any] | None] = (),

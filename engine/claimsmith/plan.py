@@ -304,11 +304,10 @@ def _place(child: Child) -> SecretPlace | None:
 def _nested_place(inner: PlannedClaim, outer: Draft) -> SecretPlace | None:
     """The Secret of a composite, as a source for the one that is made of it."""
     template = next(t for t in outer.binding.klass.templates if t.name == inner.template)
-    if not inner.connections or template.details == ():
-        return None
-    keys = None if template.details is None else tuple((d.name, d.key) for d in template.details)
-    made = inner.connections[-1]
-    return SecretPlace(template.name, template.kind, made.namespace, made.name, keys)
+    made = inner.connections[-1] if inner.connections else None
+    secret = (made.namespace, made.name) if made else None
+    composed = inner.identity.parent is Parent.xr
+    return connection.composite_place(template.name, template.kind, secret, template.details, composed=composed)
 
 
 def pick_key(template: str, ref_path: str) -> str:

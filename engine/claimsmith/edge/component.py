@@ -256,6 +256,11 @@ class Composite(pulumi.ComponentResource):
         told = {"status": self._sent(self.status)} if self.status else {}
         self.register_outputs({**outputs, **told})
 
+    @property
+    def seen(self) -> dict[str, Any]:
+        """The composite as what it is part of sees it."""
+        return {"metadata": self.metadata, "spec": self.spec, "status": self._sent(self.status)}
+
     def _sent(self, value: Any) -> Any:
         """A document as it is sent to the engine."""
         return value
@@ -408,12 +413,11 @@ def _source(source: "Source") -> tuple[SecretPlace, Managed | Composite] | None:
         case Managed():
             place = connection.secret_place(made.template, made.document, wanted)
             return (place, made) if place else None
-        case Composite() if made._secrets:
-            own = made._secrets[-1]
-            kept = None if wanted is None else tuple((d.name, d.key) for d in wanted)
-            inner = made.claim.parent is Parent.xr
-            name = made._name.rpartition("/")[2]
-            return SecretPlace(name, made.CLAIM.kind, own.namespace, own.name, kept, composed=inner), made
+        case Composite():
+            secret = (made._secrets[-1].namespace, made._secrets[-1].name) if made._secrets else None
+            name, inner = made._name.rpartition("/")[2], made.claim.parent is Parent.xr
+            place = connection.composite_place(name, made.CLAIM.kind, secret, wanted, composed=inner)
+            return (place, made) if place else None
         case _:
             return None
 

@@ -31,16 +31,22 @@ def united(
 
     A child's Secret is read from the cluster once the child is there; a composite's details are at hand.
     """
-    ready = [made.id if isinstance(made, Managed) else made.details for _, made in sources]
+    ready = [
+        made.id if isinstance(made, Managed) else [made.details or {}, made.seen if place.own else {}]
+        for place, made in sources
+    ]
 
     async def gather(known: list[Any]) -> dict[str, str]:
         try:
             parts, live = [], []
             for (place, made), value in zip(sources, known, strict=True):
-                managed = isinstance(made, Managed)
-                data = await _read(deployment, claim, place) if managed and place.reads_secret else value
-                parts.append((place, {} if managed and not place.reads_secret else data))
-                live.append(await _told(deployment, made, place) if managed and place.own else None)
+                data, seen = (
+                    await _of_child(deployment, claim, place, made)
+                    if isinstance(made, Managed)
+                    else _of_composite(value)
+                )
+                parts.append((place, data))
+                live.append(seen)
             with at(None, prefix=f"{claim}: "):
                 data = connection.unite(parts, live, only=wanted.only, later_wins=later_wins)
             left_out = connection.left_out(parts, live, only=wanted.only)
@@ -49,6 +55,23 @@ def united(
             return await _as_it_was(deployment, wanted, error)
 
     return pulumi.Output.secret(pulumi.Output.all(*ready).apply(gather))
+
+
+async def _of_child(
+    deployment: Deployment, claim: str, place: SecretPlace, made: Managed
+) -> tuple[dict[str, str], dict[str, Any] | None]:
+    """What a child's Secret holds, and the child itself, as far as they are asked for."""
+    data = await _read(deployment, claim, place) if place.reads_secret else {}
+    return data, await _told(deployment, made, place) if place.own else None
+
+
+def _of_composite(known: list[Any]) -> tuple[dict[str, str], dict[str, Any]]:
+    """The details of a nested composite, and the composite itself without what it was not told."""
+    return known[0], {key: _present(value) for key, value in known[1].items()}
+
+
+def _present(value: Any) -> Any:
+    return {k: _present(v) for k, v in value.items() if v is not None} if isinstance(value, dict) else value
 
 
 async def _told(deployment: Deployment, made: Managed, place: SecretPlace) -> dict[str, Any]:
