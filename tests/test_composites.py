@@ -258,6 +258,7 @@ def test_a_claim_s_composite_and_its_children_tell_whose_they_are() -> None:
             "crossplane.io/composite": name,
             "crossplane.io/claim-namespace": "shop",
             "crossplane.io/claim-name": "mine",
+            "claimsmith.io/parent-uid": draft.binding.uid,
         },
         "annotations": {"crossplane.io/composition-resource-name": "thing"},
     }
@@ -266,8 +267,12 @@ def test_a_claim_s_composite_and_its_children_tell_whose_they_are() -> None:
 
 
 def test_a_composite_without_a_claim() -> None:
-    [child] = draft_of(definition(), composition(), claim=request("XThing", "")).children
-    assert child.document["metadata"]["labels"] == {"crossplane.io/composite": "mine"}
+    draft = draft_of(definition(), composition(), claim=request("XThing", ""))
+    [child] = draft.children
+    assert child.document["metadata"]["labels"] == {
+        "crossplane.io/composite": "mine",
+        "claimsmith.io/parent-uid": draft.binding.uid,
+    }
 
 
 def test_a_name_that_the_composition_gives_is_kept() -> None:

@@ -291,10 +291,18 @@ def test_what_the_core_adds() -> None:
 
 def test_names_that_the_composition_gives_are_kept() -> None:
     base = {**BUCKET, "metadata": {"name": "fixed", "labels": {"a": "b"}}}
-    metadata = render(composition(resources=[{"base": base}])).composed[0]["metadata"]
+    metadata = render(piped(step(**resources({"name": "a", "base": base})))).composed[0]["metadata"]
     assert metadata["name"] == "fixed"
     assert "generateName" not in metadata
     assert metadata["labels"] == {"a": "b", "crossplane.io/composite": "my"}
+
+
+def test_a_name_in_a_base_of_mode_resources_is_ignored() -> None:
+    metadata = render(composition(resources=[{"base": {**BUCKET, "metadata": {"name": "fixed"}}}])).composed[0][
+        "metadata"
+    ]
+    assert "name" not in metadata
+    assert metadata["generateName"] == "my-"
 
 
 def test_a_namespaced_composite_composes_in_its_namespace() -> None:

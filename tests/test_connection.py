@@ -7,6 +7,7 @@ import pytest
 from claimsmith import connection
 from claimsmith.connection import SecretPlace
 from claimsmith.errors import ConnectionError_
+from claimsmith.models.klass import Detail
 
 A, B = SecretPlace("a", "Server", "system", "one"), SecretPlace("b", "Cache", "system", "two")
 
@@ -68,3 +69,42 @@ def test_one_key_with_two_values_names_both_children_and_no_value() -> None:
     assert all(word in problem.what for word in ("'password'", " a ", "b"))
     assert problem.fix
     assert "c2Vjc" not in str(problem)
+
+
+# Details that a child itself tells
+
+
+TELLING = SecretPlace(
+    "server",
+    "Server",
+    "",
+    "",
+    (),
+    own=(Detail("host", "", field_path="status.host"), Detail("driver", "", value="pg")),
+)
+NESTED = SecretPlace("half", "XHalf", "shop", "half", (("host", "host"), ("port", "port")), composed=True)
+DRIVER, HOST = "cGc=", "ZGIuZXhhbXBsZS5vcmc="
+
+
+@pytest.mark.parametrize(
+    ("place", "data", "live", "only", "want", "lost"),
+    [
+        pytest.param(
+            TELLING, {}, {"status": {"host": "db.example.org"}}, (), {"driver": DRIVER, "host": HOST}, [], id="told"
+        ),
+        pytest.param(TELLING, {}, {"status": {}}, (), {"driver": DRIVER}, ["host"], id="absent"),
+        pytest.param(TELLING, {}, {"status": {"host": {}}}, (), {"driver": DRIVER, "host": "e30="}, [], id="no-text"),
+        pytest.param(TELLING, {}, {"status": "none"}, (), {"driver": DRIVER}, ["host"], id="path-leads-nowhere"),
+        pytest.param(TELLING, {}, None, (), {"driver": DRIVER}, ["host"], id="no-child"),
+        pytest.param(TELLING, {}, {}, ("driver",), {"driver": DRIVER}, [], id="not-asked-for"),
+        pytest.param(NESTED, {"host": HOST}, None, (), {"host": HOST}, ["port"], id="nested-composite-left-it-out"),
+        pytest.param(NESTED, {"host": HOST}, None, ("host",), {"host": HOST}, [], id="nested-and-not-asked-for"),
+    ],
+)
+def test_a_detail_whose_field_is_absent_is_left_out(
+    place: SecretPlace, data: dict[str, str], live: Any, only: tuple[str, ...], want: dict[str, str], lost: list[str]
+) -> None:
+    assert connection.unite([(place, data)], [live], only=only) == want
+    left_out = connection.left_out([(place, data)], [live], only=only)
+    assert list(left_out) == lost
+    assert all(place.child in problem.what and problem.fix for problem in left_out.values())

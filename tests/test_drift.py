@@ -59,6 +59,46 @@ def diff(*paths: str) -> dict[str, Any]:
     return {"detailedDiff": {path: {"kind": "update"} for path in paths}}
 
 
+MANAGER = {"annotations": {"pulumi.com/patchFieldManager": "claimsmith-p-dev"}}
+OWNED = {"annotations": {**MANAGER["annotations"], "claimsmith.io/controller-owned": "spec.a, spec.rules"}}
+
+
+def taken(op: str, *, metadata: dict[str, Any] | None = None, old: Any, new: Any, **more: Any) -> dict[str, Any]:
+    """A step whose field `spec.rules` the simulated cloud has written."""
+    inputs = {"metadata": {"name": "n-group", **(metadata or {})}, "spec": {"rules": old}}
+    made = step(CLAIM, "group", op, inputs, inputs, **more)
+    fields = [{"manager": "cloud", "fieldsV1": {"f:spec": {"f:rules": {}}}}]
+    made["newState"]["outputs"] = {"metadata": {"managedFields": fields}, "spec": {"rules": new}}
+    return made
+
+
+RULES, MORE = [{"port": 80}], [{"port": 80, "text": "x"}]
+
+
+@pytest.mark.parametrize(
+    ("steps", "want"),
+    [
+        pytest.param(
+            [taken("refresh", metadata=MANAGER, old=RULES, new=MORE)],
+            [("spec.rules", RULES, MORE, "cloud")],
+            id="inside-a-list",
+        ),
+        pytest.param(
+            [taken("update", metadata=MANAGER, old=RULES, new=[{"port": 81}], **diff("spec.rules[0].port"))],
+            [("spec.rules[0].port", 80, 80, "cloud")],
+            id="told-by-the-engine-too",
+        ),
+        pytest.param([taken("refresh", metadata=MANAGER, old=RULES, new=RULES)], [], id="as-we-wrote-it"),
+        pytest.param([taken("refresh", metadata=OWNED, old=RULES, new=MORE)], [], id="handed-over"),
+        pytest.param([taken("refresh", old=RULES, new=MORE)], [], id="not-ours-to-write"),
+        pytest.param([taken("refresh", metadata=MANAGER, old=["[secret]"], new=["a", "b"])], [], id="a-secret"),
+    ],
+)
+def test_fields_that_somebody_else_writes_now(steps: list[dict[str, Any]], want: list[tuple[Any, ...]]) -> None:
+    fields = [f for c in drifted(*steps).claims for r in c.resources for f in r.fields]
+    assert [(f.path, f.old, f.new, f.managers) for f in fields] == want
+
+
 SQL = "Database.database.example.org/default/sql"
 WEST, NORTH = {"spec": {"location": "West"}}, {"spec": {"location": "North"}}
 

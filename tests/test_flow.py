@@ -267,9 +267,24 @@ def test_awaited(patches: list[Any], others: list[Any], want: tuple[str, ...]) -
     assert flow.awaited(klass(step(resource("a", *patches), resource("b", *others))))["a"] == want
 
 
-def test_a_detail_that_is_a_field_is_awaited() -> None:
-    details = [{"type": "FromFieldPath", "name": "host", "fromFieldPath": "status.host"}]
-    assert flow.awaited(klass(step(resource("a", connectionDetails=details)))) == {"a": ("status.host",)}
+HOST = [{"type": "FromFieldPath", "name": "host", "fromFieldPath": "status.host"}]
+
+
+@pytest.mark.parametrize(
+    ("patches", "others", "want"),
+    [
+        pytest.param([], [], (), id="of-the-secret-only"),
+        pytest.param([tells("status.host", "status.host")], [], (), id="told-and-not-read"),
+        pytest.param(
+            [tells("status.host", "status.host")], [reads("status.host")], ("status.host",), id="read-by-a-sibling"
+        ),
+    ],
+)
+def test_a_detail_that_is_a_field_is_awaited_where_something_else_needs_it(
+    patches: list[Any], others: list[Any], want: tuple[str, ...]
+) -> None:
+    made = klass(step(resource("a", *patches, connectionDetails=HOST), resource("b", *others)))
+    assert flow.awaited(made)["a"] == want
 
 
 @pytest.mark.parametrize(

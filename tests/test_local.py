@@ -147,6 +147,29 @@ def test_late_initialisation_and_rewrites(spec: Any, schema: Any, want: Any) -> 
     assert made["spec"] == want
 
 
+GROUP = load().of("ec2.aws.crossplane.io", "SecurityGroup")
+RULE_TEXT = "simulated cloud"
+
+
+@pytest.mark.parametrize(
+    ("rules", "want"),
+    [
+        pytest.param(
+            [{"fromPort": 80}, {"fromPort": 443, "description": "ours"}],
+            [{"fromPort": 80, "description": RULE_TEXT}, {"fromPort": 443, "description": "ours"}],
+            id="in-each-item-that-leaves-it-out",
+        ),
+        pytest.param([], [], id="empty-list"),
+        pytest.param("none", "none", id="no-list"),
+        pytest.param(["text"], ["text"], id="no-objects"),
+    ],
+)
+def test_late_initialisation_inside_a_list(rules: Any, want: Any) -> None:
+    made, _, _ = behaviour.desired(thing(forProvider={"ingress": rules}), GROUP, nowhere, OPEN)
+    assert made["spec"]["forProvider"] == {"ingress": want}
+    assert behaviour.desired(made, GROUP, nowhere, OPEN)[0] == made
+
+
 def test_desired_is_steady_and_leaves_its_input_alone() -> None:
     seen = thing(forProvider={"sslEnforcement": "Disabled", "storageProfile": {}, "groupRef": {"name": "a"}})
     before = copy.deepcopy(seen)
@@ -169,6 +192,19 @@ def test_external_name(profile: Profile, given: str | None, want: str) -> None:
     seen["metadata"]["annotations"] = {behaviour.EXTERNAL_NAME: given}
     made, _, _ = behaviour.desired(seen, profile, nowhere, OPEN)
     assert re.fullmatch(want, behaviour.external_name(made))
+
+
+@pytest.mark.parametrize(
+    ("items", "want"),
+    [
+        pytest.param({"type": "object", "properties": {"b": {"type": "string"}}}, True, id="known"),
+        pytest.param({"type": "object", "properties": {}}, False, id="dropped"),
+        pytest.param({"type": "object", "x-kubernetes-preserve-unknown-fields": True}, True, id="open"),
+    ],
+)
+def test_allows_inside_a_list(items: Any, want: bool) -> None:
+    schema = {"type": "object", "properties": {"a": {"type": "array", "items": items}}}
+    assert behaviour.allows(schema, "a[*].b", "x") is want
 
 
 @pytest.mark.parametrize(

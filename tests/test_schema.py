@@ -375,6 +375,43 @@ def test_normalised(written: Any, want: Any) -> None:
     assert written == before
 
 
+KNOWN = obj(a=TEXT)
+PRUNING = obj(
+    plain=KNOWN,
+    list=array(KNOWN),
+    map={"type": "object", "additionalProperties": KNOWN},
+    kept={"type": "object", PRESERVE: True, "properties": {"closed": KNOWN}},
+    items=array({"type": "object", PRESERVE: True}),
+)
+PRUNED = [
+    pytest.param({"plain": {"a": "x"}}, {"plain": {"a": "x"}}, [], id="nothing-unknown"),
+    pytest.param({"other": {"b": "x"}}, {}, ["other"], id="whole-object"),
+    pytest.param({"plain": {"a": "x", "b": "y"}}, {"plain": {"a": "x"}}, ["plain.b"], id="field"),
+    pytest.param({"list": [{"a": "x"}, {"b": "y"}]}, {"list": [{"a": "x"}, {}]}, ["list[1].b"], id="item"),
+    pytest.param({"map": {"k": {"a": "x", "b": 1}}}, {"map": {"k": {"a": "x"}}}, ["map.k.b"], id="map"),
+    pytest.param({"kept": {"b": {"c": 1}}}, {"kept": {"b": {"c": 1}}}, [], id="unknown-fields-kept"),
+    pytest.param(
+        {"kept": {"closed": {"b": 1}}},
+        {"kept": {"closed": {}}},
+        ["kept.closed.b"],
+        id="known-below-unknown-fields-kept",
+    ),
+    pytest.param({"items": [{"b": {"c": 1}}]}, {"items": [{"b": {"c": 1}}]}, [], id="open-items"),
+]
+
+
+@pytest.mark.parametrize(("data", "want", "lost"), PRUNED)
+def test_unknown_fields_are_pruned(data: Any, want: Any, lost: list[str]) -> None:
+    kept, paths = schema.pruned(data, PRUNING)
+    assert kept == want
+    assert [fieldpath.to_text(path) for path in paths] == lost
+
+
+def test_what_is_known_later_is_not_pruned() -> None:
+    later = values.Ref("x", ("status", "id"))
+    assert schema.pruned({"plain": later}, PRUNING) == ({"plain": later}, [])
+
+
 def definition(*properties: Any, **spec: Any) -> dict[str, Any]:
     """A definition of the kind Probe with spec fields p0, p1, …"""
     fields = {f"p{index}": value for index, value in enumerate(properties)}
@@ -511,7 +548,7 @@ def test_a_real_api_server_agrees(tmp_path: Path) -> None:
 
     rules = [rule for _, rule, _ in cases]
     with (
-        local.running(tmp_path, crds=[definition(*rules, DEFAULTS)], simulate=False) as plane,
+        local.running(tmp_path, crds=[definition(*rules, DEFAULTS, PRUNING)], simulate=False) as plane,
         api.Api.of(plane.kubeconfig, manager="test") as client,
     ):
         told = [
@@ -521,6 +558,13 @@ def test_a_real_api_server_agrees(tmp_path: Path) -> None:
         kept = [
             client.request("POST", probes.path(), probe(last + index, {f"p{last}": p.values[0]}))["spec"][f"p{last}"]
             for index, p in enumerate(DEFAULTED)
+        ]
+        first = last + len(DEFAULTED)
+        pruned = [
+            client.request("POST", probes.path(), probe(first + i, {f"p{last + 1}": p.values[0]}))["spec"][
+                f"p{last + 1}"
+            ]
+            for i, p in enumerate(PRUNED)
         ]
         schemas = [
             verdict(client, api.CRDS.path(), renamed(definition(p.values[0])), dryRun="All", fieldValidation="Strict")
@@ -535,6 +579,7 @@ def test_a_real_api_server_agrees(tmp_path: Path) -> None:
     ]
     assert disagreements == []
     assert kept == [p.values[1] for p in DEFAULTED]
+    assert pruned == [p.values[1] for p in PRUNED]
     expected = ["accepted"] * len(GOOD_SCHEMAS) + ["refused"] * len(BAD_SCHEMAS)
     assert [answer.partition(":")[0] for answer in schemas] == expected, schemas
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -62,6 +62,8 @@ def bind(
     Claims that cannot be bound are reported; the rest goes on. What cannot be planned is refused, and nothing written.
     """
     project.check_stack(stack)
+    if forget and not check:
+        project.mend_records(stack, forget)
     before = project.records(stack)
     chosen = frozenset(_claim_key(text, project, stack) for text in rebind) | _bound_to(rebind_class, before, stack)
     anew = frozenset(_claim_key(text, project, stack) for text in repick)
@@ -158,9 +160,9 @@ class ClaimStatus:
     details: dict[str, Any]
 
     @property
-    def children(self) -> list[tuple[str, str]]:
-        """Kind and name of each child."""
-        return [(r["kind"], r["name"]) for r in self.details["resources"]]
+    def children(self) -> list[tuple[int, str, str]]:
+        """Depth, kind and name of each child, those of a composite below it."""
+        return list(_tree(self.details["resources"], 1))
 
     @property
     def secret(self) -> str:
@@ -171,6 +173,12 @@ class ClaimStatus:
     def to_dict(self) -> dict[str, Any]:
         """The claim for a machine to read."""
         return {"claim": str(self.claim), **self.details}
+
+
+def _tree(resources: Sequence[Mapping[str, Any]], depth: int) -> Iterator[tuple[int, str, str]]:
+    for resource in resources:
+        yield depth, resource["kind"], resource["name"]
+        yield from _tree(resource.get("resources") or (), depth + 1)
 
 
 def status(project: Project, stack: str) -> list[ClaimStatus]:

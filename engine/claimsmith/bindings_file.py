@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
-from pydantic import Field
+from pydantic import Field, ValidationError
 
+from claimsmith import fieldpath
 from claimsmith.binding import Record
-from claimsmith.documents import read_documents
-from claimsmith.errors import BindingError, Collector, LoadError, Problem, Source
+from claimsmith.documents import Document, read_documents
+from claimsmith.errors import BindingError, Collector, FieldPathError, LoadError, ModelError, Problem, Source
 from claimsmith.models.base import Model
 from claimsmith.models.objects import ClaimKey, ClassKey
 from claimsmith.models.parse import parse
@@ -58,14 +61,14 @@ def _read(text: str, file: str) -> Sequence[Record]:
         fix = f"restore {file} from version control; where no claim was bound yet, remove it"
         raise BindingError(Problem(what, where, fix=fix))
     document = documents[0]
-    raw = parse(_File, document)
+    raw = _parsed(document, stack=_stack_of(file))
     problems = Collector()
     records: dict[ClaimKey, Record] = {}
     places = document.sources_of_items("bindings") if raw.bindings else []
     for index, (b, where) in enumerate(zip(raw.bindings, places, strict=True)):
         claim = ClaimKey.parse(b.claim)
         if claim in records:
-            problems.add(Problem(f"{claim} is bound twice", where, f"bindings[{index}]", "keep one of the two"))
+            problems.add(_twice(claim, where, f"bindings[{index}]", stack=_stack_of(file)))
         previous = ClassKey.parse(b.previous_class) if b.previous_class else None
         klass, picks = ClassKey.parse(b.class_), b.picks or {}
         records[claim] = Record(claim, b.uid, klass, b.reason, b.digest, previous, where, b.released, picks, b.stack)
@@ -73,8 +76,72 @@ def _read(text: str, file: str) -> Sequence[Record]:
     return tuple(records.values())
 
 
+def _stack_of(file: str) -> str:
+    """The stack whose record a file is: `stacks/<stack>/bindings.yaml`."""
+    return file.rpartition("/")[0].rpartition("/")[2]
+
+
+def _parsed(document: Document, *, stack: str) -> _File:
+    """The file as it is meant to be; what is wrong with one record names the command that removes it."""
+    try:
+        return parse(_File, document)
+    except ModelError as error:
+        raise BindingError(*(_removable(p, document, stack) for p in error.problems)) from error
+
+
+def _removable(problem: Problem, document: Document, stack: str) -> Problem:
+    try:
+        claim = fieldpath.get(document.data, (*fieldpath.parse(problem.path)[:2], "claim"))
+    except FieldPathError:
+        return problem
+    if not isinstance(claim, str):
+        return problem
+    return replace(
+        problem, fix=f"{problem.fix}; or drop the record: claimsmith bind {stack or 'STACK'} --forget {claim}"
+    )
+
+
+def _twice(claim: ClaimKey, where: Source | None, path: str, *, stack: str) -> Problem:
+    fix = f"run: claimsmith bind {stack or 'STACK'} --forget {claim}"
+    return Problem(f"{claim} is bound twice", where, path, fix)
+
+
+def mended(text: str, claims: Collection[str], *, file: str, stack: str) -> str:
+    """The text with at most one record of each of the claims: the first that can be read, so that its uid is kept.
+
+    What is wrong elsewhere in the file stays, and is refused by `read`.
+    """
+    documents = read_documents(text, file=file)
+    rows = documents[0].data.get("bindings") if len(documents) == 1 else None
+    if not isinstance(rows, list):
+        return text
+    kept: list[Any] = []
+    found: set[str] = set()
+    for row in rows:
+        claim = row.get("claim") if isinstance(row, dict) else None
+        if claim in claims and (claim in found or not _is_sound(row)):
+            continue
+        found.add(str(claim))
+        kept.append(row)
+    if len(kept) == len(rows):
+        return text
+    return HEAD.format(stack=stack) + text_of({**documents[0].data, "bindings": kept})
+
+
+def _is_sound(row: dict[str, Any]) -> bool:
+    try:
+        _Binding.model_validate(row)
+    except ValidationError:
+        return False
+    return True
+
+
 def write(records: Sequence[Record], *, stack: str) -> str:
-    """The text of the bindings file, the same for the same records."""
+    """The text of the bindings file, the same for the same records. What `read` would refuse is not written."""
+    number = Counter(r.claim for r in records)
+    doubled = [_twice(claim, None, "", stack=stack) for claim, count in number.items() if count > 1]
+    if doubled:
+        raise BindingError(*doubled)
     document = {"apiVersion": "claimsmith.io/v1alpha1", "kind": "Bindings", "bindings": list(_rows(records))}
     return HEAD.format(stack=stack) + text_of(document)
 

@@ -42,6 +42,12 @@ COMPOSITE_RESOURCE = GroupKind("core.crossplane.io", "CompositeResource")
 AGGREGATE_RESOURCE = GroupKind("aggregation.crossplane.io", "AggregateResource")
 
 
+UNMANAGED = frozenset(
+    (*("ProviderConfig", "ClusterProviderConfig", "StoreConfig"), "ProviderConfigUsage", "ClusterProviderConfigUsage")
+)
+"""Kinds of providers that stand for nothing outside: they have no Ready condition that could be waited for."""
+
+
 class _FromDocument(Protocol):
     @property
     def document(self) -> Document: ...
@@ -264,7 +270,7 @@ def _told_apart(
 
     def is_managed_kind(kind: GroupKind) -> bool:
         if klass.parent is Parent.xr:
-            foreign = "." in kind.group and not kind.group.endswith(".k8s.io")
+            foreign = "." in kind.group and not kind.group.endswith(".k8s.io") and kind.kind not in UNMANAGED
             return kind in managed or (foreign and kind not in seen)
         return klass.parent is not Parent.instance or kind in managed
 

@@ -31,6 +31,8 @@ class SecretPlace:
     prefix: str = ""
     own: tuple[Detail, ...] = ()
     """The details that the child itself tells, without a Secret: fields of it, and fixed texts."""
+    composed: bool = False
+    """Whether it is the Secret of a nested Crossplane composite, which may have left out what it was not told."""
 
     def __str__(self) -> str:
         return f"{self.namespace}/{self.name}" if self.name else f"no Secret, but fields of {self.child}"
@@ -41,24 +43,33 @@ class SecretPlace:
         return bool(self.name) and self.keys != ()
 
     def taken(self, data: Mapping[str, str], live: Mapping[str, Any] | None = None) -> dict[str, str]:
-        """What of the Secret's data, and of the live child, counts under which name; what is not there is named."""
+        """What of the Secret's data, and of the live child, counts under which name.
+
+        A key that the Secret of a child lacks is named; a field that the child lacks is left out, as in Crossplane.
+        """
         if self.own:
-            return {**replace(self, own=()).taken(data), **self._told(live or {})}
+            found, _ = details.extract(self.own, live or {}, {})
+            told = {f"{self.prefix}{name}": base64.b64encode(value).decode() for name, value in found.items()}
+            return {**replace(self, own=()).taken(data), **told}
         if self.keys is None:
             return {f"{self.prefix}{key}": value for key, value in data.items()}
+        if self.composed:
+            return {f"{self.prefix}{name}": data[key] for name, key in self.keys if key in data}
         for name, key in self.keys:
             if key not in data:
                 what = f"the Secret {self} of {self.child!r} ({self.kind}) has no key {key!r} for the detail {name!r}"
                 raise ConnectionError_(Problem(what, fix=f"its keys are: {', '.join(sorted(data)) or 'none'}"))
         return {f"{self.prefix}{name}": data[key] for name, key in self.keys}
 
-    def _told(self, live: Mapping[str, Any]) -> dict[str, str]:
-        found, missing = details.extract(self.own, live, {})
-        if missing:
-            path = next(d.field_path for d in self.own if d.name == missing[0])
-            what = f"{self.child!r} ({self.kind}) has no {path} for the detail {missing[0]!r}"
-            raise ConnectionError_(Problem(what, fix="let its controller write it, or leave the detail out"))
-        return {f"{self.prefix}{name}": base64.b64encode(value).decode() for name, value in found.items()}
+    def missing(self, data: Mapping[str, str], live: Mapping[str, Any] | None = None) -> dict[str, Problem]:
+        """What `taken` leaves out, by the name that it would have, and why."""
+        _, absent = details.extract(self.own, live or {}, {})
+        paths = {d.name: d.field_path for d in self.own}
+        fields = {f"{self.prefix}{name}": f"{self.child!r} ({self.kind}) has no {paths[name]}" for name in absent}
+        keys = {} if not self.composed else {n: k for n, k in self.keys or () if k not in data}
+        inner = {f"{self.prefix}{n}": f"{self.child!r} ({self.kind}) has no detail {k!r}" for n, k in keys.items()}
+        fix = "let its controller write it: the next up takes it; or remove the detail"
+        return {n: Problem(f"{w} for the detail {n!r}", fix=fix) for n, w in {**fields, **inner}.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +113,17 @@ def secret_place(child: str, document: Mapping[str, Any], wanted: Sequence[Detai
     return SecretPlace(child, str(document["kind"]), reference["namespace"], reference["name"], keys, prefix, own)
 
 
+def composite_place(
+    child: str, kind: str, secret: tuple[str, str] | None, wanted: Sequence[Detail] | None, *, composed: bool
+) -> SecretPlace | None:
+    """Where the connection details of a nested composite are found, if anywhere; `secret` is the one that it has."""
+    keys = None if wanted is None else tuple((d.name, d.key) for d in wanted if d.key)
+    own = tuple(d for d in wanted or () if not d.key)
+    if secret and keys != ():
+        return SecretPlace(child, kind, *secret, keys, own=own, composed=composed)
+    return SecretPlace(child, kind, "", "", (), own=own, composed=composed) if own else None
+
+
 def unite(
     parts: Sequence[tuple[SecretPlace, Mapping[str, str]]],
     live: Sequence[Mapping[str, Any] | None] = (),
@@ -125,3 +147,18 @@ def unite(
                 raise ConnectionError_(Problem(what, fix=fix))
             united[key], origin[key] = value, place
     return dict(sorted(united.items()))
+
+
+def left_out(
+    parts: Sequence[tuple[SecretPlace, Mapping[str, str]]],
+    live: Sequence[Mapping[str, Any] | None] = (),
+    *,
+    only: Sequence[str] = (),
+) -> dict[str, Problem]:
+    """The details that `unite` leaves out since nobody offers them, by name, and why."""
+    found: dict[str, Problem] = {}
+    offered: set[str] = set()
+    for (place, data), document in itertools.zip_longest(parts, live[: len(parts)]):
+        found |= place.missing(data, document)
+        offered |= place.taken(data, document).keys()
+    return {name: p for name, p in found.items() if name not in offered and (not only or name in only)}

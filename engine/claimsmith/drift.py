@@ -11,8 +11,11 @@ from typing import Any, Final
 
 from claimsmith import fieldpath
 from claimsmith.absent import ABSENT
+from claimsmith.compose.identity import CONTROLLER_OWNED
+from claimsmith.compose.options import EXTERNAL_NAME_PATH, FIELD_MANAGER
 from claimsmith.errors import EngineError, Source
-from claimsmith.values import walk
+from claimsmith.ownership import Taken, taken_over
+from claimsmith.values import object_at, walk
 
 MASKED: Final = "(secret)"
 GIVEN: Final = "given as they are"
@@ -33,12 +36,14 @@ class FieldDrift:
     """ABSENT where there is nothing any more."""
     where: Source | None = None
     """What says that it is to be as it was."""
+    managers: str = ""
+    """Who writes it now, where that is known: our next change of it is a conflict with them."""
 
     def to_dict(self) -> dict[str, Any]:
         """The field for a machine to read."""
         place = {"file": self.where.file, "line": self.where.line} if self.where else None
         sides = {"old": None if self.old is ABSENT else self.old, "new": None if self.new is ABSENT else self.new}
-        return {"path": self.path, **sides, "where": place}
+        return {"path": self.path, **sides, "where": place, **({"managers": self.managers} if self.managers else {})}
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,9 +102,10 @@ def drift_of(stack: str, preview: Mapping[str, Any]) -> Drift:
     parents = {str(s["urn"]): str(_state(s).get("parent") or "") for s in steps}
     found: dict[str, list[ResourceDrift]] = {}
     for step in sorted(steps, key=lambda s: str(s["urn"])):
-        if step["op"] in ("update", "delete"):
+        taken = _taken(step) if step["op"] != "delete" else []
+        if step["op"] in ("update", "delete") or taken:
             root = _root(str(step["urn"]), parents)
-            resource = _resource(step, root)
+            resource = _resource(step, root, taken)
             found.setdefault(_claim(root) if root else GIVEN, []).append(resource)
     claims = tuple(ClaimDrift(claim, tuple(resources)) for claim, resources in sorted(found.items()))
     return Drift(stack, claims, sum(1 for s in steps if _state(s).get("custom") and "provider" in s))
@@ -148,7 +154,20 @@ def _claim(root: str) -> str:
     return f"{kind}.{group}/{_name(root)}"
 
 
-def _resource(step: Step, root: str) -> ResourceDrift:
+def _taken(step: Step) -> list[Taken]:
+    """The fields that we wrote and others have taken over, as the live object says that was read for the preview."""
+    inputs = object_at(_state(step), "inputs")
+    annotations = object_at(object_at(inputs, "metadata"), "annotations")
+    manager = annotations.get(FIELD_MANAGER)
+    if not isinstance(manager, str):
+        return []
+    left = [EXTERNAL_NAME_PATH, *str(annotations.get(CONTROLLER_OWNED, "")).split(",")]
+    live = object_at(step.get("newState") or {}, "outputs")
+    found = taken_over(inputs, live, manager, [path.strip() for path in left])
+    return [t for t in found if _MASK not in (leaf for _, leaf in walk(t.ours))]
+
+
+def _resource(step: Step, root: str, taken: Sequence[Taken]) -> ResourceDrift:
     urn, state = str(step["urn"]), _state(step)
     inputs = state.get("inputs") or {}
     metadata = inputs.get("metadata") or {}
@@ -157,8 +176,27 @@ def _resource(step: Step, root: str) -> ResourceDrift:
     child = _name(urn).removeprefix(f"{_name(root)}/") if root else _name(urn)
     kind = str(inputs.get("kind") or _type(urn).rpartition(":")[2])
     gone = step["op"] == "delete"
-    fields = () if gone else tuple(_fields(step, secret=kind == "Secret"))
-    return ResourceDrift(child, kind, place, urn, "gone" if gone else "changed", fields)
+    fields = [] if gone else list(_fields(step, secret=kind == "Secret"))
+    fields = _with_managers(fields, taken, secret=kind == "Secret")
+    return ResourceDrift(child, kind, place, urn, "gone" if gone else "changed", tuple(fields))
+
+
+def _with_managers(fields: Sequence[FieldDrift], taken: Sequence[Taken], *, secret: bool) -> list[FieldDrift]:
+    """The fields with who writes them now, and those that the engine does not tell of: what was added inside a list."""
+    paths = {t.path: fieldpath.parse(t.path) for t in taken}
+    known: list[FieldDrift] = []
+    told: set[str] = set()
+    for field in fields:
+        here = fieldpath.parse(field.path)
+        taken_here = [t for t in taken if here[: len(paths[t.path])] == paths[t.path]]
+        told |= {t.path for t in taken_here}
+        known.append(replace(field, managers=taken_here[0].managers) if taken_here else field)
+    for t in taken:
+        if t.path not in told:
+            masked = secret and paths[t.path][0] in _SECRET_FIELDS
+            old, new = (v if v is ABSENT or not masked else MASKED for v in (t.ours, t.theirs))
+            known.append(FieldDrift(t.path, old, new, managers=t.managers))
+    return known
 
 
 def _fields(step: Step, *, secret: bool) -> Iterator[FieldDrift]:

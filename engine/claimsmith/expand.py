@@ -98,6 +98,7 @@ class Expansion:
     unbound: tuple[Unbound, ...]
     environments: tuple[Mapping[str, Any], ...] = ()
     """What compositions may read beside their composites."""
+    warnings: tuple[Problem, ...] = ()
 
     def bindings(self) -> list[Binding]:
         """Every binding, those of composites below their claims'."""
@@ -122,7 +123,7 @@ def expand(
     expander.bind_problems.raise_as(BindingError)
     expander.problems.raise_as(ComposeError)
     environments = tuple(d.data for d in catalog.today.environments.values())
-    return Expansion(tuple(drafts), tuple(expander.unbound), environments)
+    return Expansion(tuple(drafts), tuple(expander.unbound), environments, tuple(expander.warnings))
 
 
 def identity_of(binding: Binding, *, project: str, stack: str) -> Identity:
@@ -174,6 +175,7 @@ class _Expander:
     unbound: list[Unbound] = field(default_factory=list)
     problems: Collector = field(default_factory=Collector)
     bind_problems: Collector = field(default_factory=Collector)
+    warnings: list[Problem] = field(default_factory=list)
 
     def draft(self, claim: Claim, above: tuple[Claim, ...]) -> Draft | None:
         """The claim bound and composed, or None where that failed and was noted."""
@@ -225,7 +227,12 @@ class _Expander:
         if not made.fits:
             _refuse_huge(made, template, binding)
         dressed = dress(
-            made.document, template.name, identity, class_ref=template.class_ref, named_after=template.named_after
+            made.document,
+            template.name,
+            identity,
+            class_ref=template.class_ref,
+            named_after=template.named_after,
+            composite=template.composite,
         )
         with at(partial(_place, template, binding), prefix=f"{binding.claim.key}, child {template.name!r}: "):
             refuse_name(dressed)
@@ -270,8 +277,14 @@ class _Expander:
         """A composite that a template makes: a claim of its own."""
         where = _place(template, binding)
         source = Document(document, where.file, where.line)
-        with at(where, prefix=f"{binding.claim.key}, child {template.name!r}: "):
+        prefix = f"{binding.claim.key}, child {template.name!r}: "
+        with at(where, prefix=prefix):
+            source, said = self.catalog.today.pruned(source)
             claim = self.catalog.read_claim(source)
+        written = template.document or binding.klass.document
+        self.warnings += [
+            replace(p, what=prefix + p.what, where=written.source_of(f"{template.at}.base.{p.path}")) for p in said
+        ]
         below = self.draft(claim, (*above, binding.claim))
         if below:
             below.template = template.name

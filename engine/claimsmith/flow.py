@@ -160,7 +160,6 @@ def _awaited(klass: Class) -> dict[str, tuple[str, ...]]:
             for read in patch.reads
             if patch.target is Side.environment or any(fieldpath.overlap(_parsed(patch.to), path) for path in wanted)
         ]
-        used += [d.field_path for d in template.details or () if d.field_path]
         found[template.name] = tuple(dict.fromkeys(u for u in used if _parsed(u)[:1] == (STATUS,)))
     return found
 

@@ -14,7 +14,7 @@ from claimsmith import connection, fieldpath, flow, reference
 from claimsmith.binding import Binding, Unbound, unrecorded_picks
 from claimsmith.catalog import AGGREGATE_RESOURCE, COMPOSITE_RESOURCE
 from claimsmith.compose.details import secret_place as composed_secret
-from claimsmith.compose.identity import COMPOSITE_LABEL, OWNER, SECRET_TYPE, Identity
+from claimsmith.compose.identity import OWNER, SECRET_TYPE, Identity
 from claimsmith.compose.options import Options, options_of
 from claimsmith.connection import Connection, SecretPlace
 from claimsmith.errors import Collector, ComposeError, ConnectionError_, EngineError, Problem, at
@@ -140,6 +140,7 @@ def build_plan(
             claims.append(claim)
             needs[claim.address] = _outside_needs(claim)
     problems.raise_as(ComposeError)
+    _refuse_shared_composites(claims, problems)
     _refuse_doubles([c for root in claims for c in root.walk()], given, problems)
     problems.raise_as(ComposeError)
     by_address = {c.address: c for c in claims}
@@ -149,7 +150,7 @@ def build_plan(
     scheduled = schedule or Schedule()
     workloads = plan_workloads(scheduled, made=_secrets_made(claims_in_order, given), scopes=scopes or Scopes({}))
     picks = [p for root in claims_in_order for c in root.walk() for p in unrecorded_picks(c.binding, c.picks, stack)]
-    said = (*warnings, *(w for d in drafts for w in _contrary(d)), *scheduled.unscheduled, *picks)
+    said = (*warnings, *expansion.warnings, *(w for d in drafts for w in _contrary(d)), *scheduled.unscheduled, *picks)
     return Plan(
         project,
         stack,
@@ -303,11 +304,10 @@ def _place(child: Child) -> SecretPlace | None:
 def _nested_place(inner: PlannedClaim, outer: Draft) -> SecretPlace | None:
     """The Secret of a composite, as a source for the one that is made of it."""
     template = next(t for t in outer.binding.klass.templates if t.name == inner.template)
-    if not inner.connections or template.details == ():
-        return None
-    keys = None if template.details is None else tuple((d.name, d.key) for d in template.details)
-    made = inner.connections[-1]
-    return SecretPlace(template.name, template.kind, made.namespace, made.name, keys)
+    made = inner.connections[-1] if inner.connections else None
+    secret = (made.namespace, made.name) if made else None
+    composed = inner.identity.parent is Parent.xr
+    return connection.composite_place(template.name, template.kind, secret, template.details, composed=composed)
 
 
 def pick_key(template: str, ref_path: str) -> str:
@@ -355,8 +355,8 @@ def _referenced(
 
     try:
         if todays:
-            label = {COMPOSITE_LABEL: draft.identity.labels()[COMPOSITE_LABEL]}
-            document = reference.replace_selectors(child.document, table, ref_of, siblings=label, fits=fits)
+            labels = draft.identity.sibling_labels()
+            document = reference.replace_selectors(child.document, table, ref_of, siblings=labels, fits=fits)
         else:
             document = reference.replace_selectors(child.document, table, ref_of)
         return replace(child, document=document, picks=picks)
@@ -406,6 +406,21 @@ def _contrary(draft: Draft) -> list[Problem]:
                 where = draft.binding.claim.document.source_of(read)
                 found.append(Problem(what, where, read, "leave it out of the claim, or choose another class"))
     return found
+
+
+def _refuse_shared_composites(claims: Sequence[PlannedClaim], problems: Collector) -> None:
+    """A composite has one parent: were it bound by two, one of them would delete what the other still needs."""
+    seen = {root.address: "a file of its own" for root in claims}
+    for parent in (c for root in claims for c in root.walk()):
+        for inner in parent.nested:
+            maker = f"{parent.address}, child {inner.template!r}"
+            other = seen.setdefault(inner.address, maker)
+            if other != maker:
+                template = next(t for t in parent.binding.klass.templates if t.name == inner.template)
+                where = parent.binding.klass.document.source_of(template.at)
+                what = f"{maker}, and {other} would both compose {inner.address}"
+                fix = "let its name be generated, or patch metadata.name with a name that differs for each parent"
+                problems.add(Problem(what, where, template.at, fix))
 
 
 def _refuse_doubles(claims: Sequence[PlannedClaim], given: Sequence[GivenResource], problems: Collector) -> None:

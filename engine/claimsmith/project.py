@@ -11,7 +11,7 @@ stacks/<stack>/bindings.yaml      which class serves each claim
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -146,6 +146,13 @@ class Project:
         if not path.exists():
             return []
         return bindings_file.read(read_text(path, root=self.root), file=path.relative_to(self.root).as_posix())
+
+    def mend_records(self, stack: str, claims: Collection[str]) -> None:
+        """Remove broken and doubled records of these claims, so that the others can be read again."""
+        path = self.bindings_path(stack)
+        if path.exists():
+            text, file = read_text(path, root=self.root), path.relative_to(self.root).as_posix()
+            write_atomically(path, bindings_file.mended(text, claims, file=file, stack=stack))
 
     def expand(
         self, stack: str, *, rebind: frozenset[ClaimKey] = frozenset(), repick: frozenset[ClaimKey] = frozenset()

@@ -136,7 +136,10 @@ def bind(
         ),
     ] = None,
     forget: Annotated[
-        list[str] | None, typer.Option(help="A claim that is gone, whose released composite is no longer to be kept.")
+        list[str] | None,
+        typer.Option(
+            help="A claim whose record is to go: one that is gone and was released, or one with a broken record."
+        ),
     ] = None,
     check: Annotated[bool, typer.Option("--check", help="Write nothing; exit 1 where something would change.")] = False,
     output: Output = Format.text,
@@ -253,7 +256,7 @@ def generate(
 @app.command()
 @console.command
 def status(stack: Stack, output: Output = Format.text) -> None:
-    """Show the claims of a deployed stack: class, phase, children and the keys of the connection Secret.
+    """Show the claims of a deployed stack: class, phase, all children and the keys of the connection Secret.
 
     Example: claimsmith status dev
     """
@@ -266,7 +269,7 @@ def status(stack: Stack, output: Output = Format.text) -> None:
         rows: list[tuple[str, ...]] = []
         for c in claims:
             rows.append((c.claim.short, c.details["class"].rpartition("/")[2], c.details["phase"], c.secret))
-            rows += [(f"  {kind}", name, "", "") for kind, name in c.children]
+            rows += [(f"{'  ' * depth}{kind}", name, "", "") for depth, kind, name in c.children]
         console.print_table(("CLAIM AND CHILDREN", "CLASS OR NAME", "PHASE", "CONNECTION SECRET"), rows)
 
 

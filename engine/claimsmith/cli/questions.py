@@ -221,13 +221,16 @@ def _drift_text(drift: Drift) -> str:
             lines.append(f"  {resource.child}: {resource.kind} {resource.name} is {resource.change}")
             for field in resource.fields:
                 place = f"  [{field.where.file}:{field.where.line}]" if field.where else ""
-                lines.append(f"    {field.path}: {shown(field.old)} → {shown(field.new)}{place}")
+                by = f"  (now written by {field.managers})" if field.managers else ""
+                lines.append(f"    {field.path}: {shown(field.old)} → {shown(field.new)}{by}{place}")
     number = sum(len(c.resources) for c in drift.claims)
     lines.append(f"{number} of {looked} are not as they were left")
     lines.append(f"to put them back: pulumi up --stack {drift.stack} --refresh")
     lines.append(
         "  a field that somebody else has taken over is a conflict; PULUMI_K8S_ENABLE_PATCH_FORCE=true takes it back"
     )
+    if any(f.managers for c in drift.claims for r in c.resources for f in r.fields):
+        lines.append("  to leave it to them: claimsmith.io/controller-owned: FIELD on the template")
     return "\n".join(lines) + "\n"
 
 

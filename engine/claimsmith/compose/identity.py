@@ -38,9 +38,15 @@ CLAIM_NAME = "crossplane.io/claim-name"
 CLAIM_NAMESPACE = "crossplane.io/claim-namespace"
 RESOURCE_NAME = "crossplane.io/composition-resource-name"
 """The annotation that names a resource's template."""
+PARENT_UID = "claimsmith.io/parent-uid"
+"""The label of what a Crossplane composite composes: the uid of the direct parent.
+
+Crossplane's own label names the root, so that by it the children of all nested composites look like siblings; what
+Crossplane selects by is the owner reference, which is not written here.
+"""
 
 _ALPHABET = "bcdfghjklmnpqrstvwxz2456789"
-_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
+_RESERVED = ("kubernetes.io", "k8s.io")
 _COMPOSITES = (Parent.instance, Parent.xr)
 _OWN_NAME = (*_COMPOSITES, Parent.xr_claim)
 _OF_CLAIMS = ("compositeDeletePolicy", "writeConnectionSecretToRef", "publishConnectionDetailsTo")
@@ -117,6 +123,10 @@ class Identity:
                 values = dict(zip(CLAIM_LABELS, (self.namespace, self.name, self.uid), strict=True))
         return {key: label_value(value) for key, value in values.items()}
 
+    def sibling_labels(self) -> dict[str, str]:
+        """The labels that all children of this composite have, and nothing else has."""
+        return {PARENT_UID: self.uid}
+
     def claim_reference(self) -> dict[str, Any]:
         """The claim as a `claimRef` names it."""
         place = {"namespace": self.namespace} if self.namespace else {}
@@ -159,16 +169,19 @@ def dress(
     *,
     class_ref: Mapping[str, Any] | None = None,
     named_after: str | None = None,
+    composite: bool = False,
     join: Callable[..., Any] = joined,
 ) -> dict[str, Any]:
     """The document with its generated name, labels, external name and the reference to its parent.
 
     `class_ref` is the child's own class, where that is not the claim's. `named_after` is the template that its name is
-    derived from, where that is not the one that makes it. `join` joins the parts of an external name,
-    of which one may be a value that is not known yet.
+    derived from, where that is not the one that makes it. A `composite` is composed in turn. `join` joins the parts of
+    an external name, of which one may be a value that is not known yet.
     """
     if identity.parent is Parent.xr:
-        return _composed(document, template, identity, named_after or template)
+        # No selector means a composite, and a patch may copy all its labels: these are as Crossplane's.
+        siblings = {} if composite else identity.sibling_labels()
+        return _composed(document, template, identity, named_after or template, siblings)
     name = identity.name_of(named_after or template)
     given = document.get("metadata") or {}
     metadata: dict[str, Any] = {"name": name}
@@ -178,8 +191,9 @@ def dress(
     inherited = None if identity.parent is Parent.instance else identity.external_name
     annotations = _external(given.get("annotations") or {}, inherited, join)
     if identity.parent is Parent.xr_claim:
-        metadata["labels"] = {**identity.given_labels, **metadata["labels"], COMPOSITE_LABEL: label_value(name)}
-        annotations = {**{k: v for k, v in identity.given_annotations.items() if k != _APPLIED}, **annotations}
+        given_labels = passed_on(identity.given_labels)
+        metadata["labels"] = {**given_labels, **metadata["labels"], COMPOSITE_LABEL: label_value(name)}
+        annotations = {**passed_on(identity.given_annotations), **annotations}
     if annotations:
         metadata["annotations"] = annotations
     rest = {k: v for k, v in document.items() if k not in ("apiVersion", "kind", "metadata")}
@@ -189,7 +203,9 @@ def dress(
     return {"apiVersion": document["apiVersion"], "kind": document["kind"], "metadata": metadata, **rest}
 
 
-def _composed(document: Mapping[str, Any], template: str, identity: Identity, named_after: str) -> dict[str, Any]:
+def _composed(
+    document: Mapping[str, Any], template: str, identity: Identity, named_after: str, more_labels: Mapping[str, str]
+) -> dict[str, Any]:
     """A child of a composite of today's dialect: what its document says stands, and is only added to."""
     given = _object(document, "metadata")
     prefix = given.pop("generateName", None)
@@ -201,7 +217,7 @@ def _composed(document: Mapping[str, Any], template: str, identity: Identity, na
         **given,
         "name": name,
         **place,
-        "labels": {**_object(given, "labels"), **identity.labels()},
+        "labels": {**_object(given, "labels"), **identity.labels(), **more_labels},
         "annotations": {**_object(given, "annotations"), RESOURCE_NAME: template},
     }
     rest = {k: v for k, v in document.items() if k not in ("apiVersion", "kind", "metadata")}
@@ -215,6 +231,11 @@ def _object(data: Mapping[str, Any], key: str) -> dict[str, Any]:
         fix = "mend the patch, or the value that it writes"
         raise ComposeError(Problem(f"{key} must be an object, and is {found!r}", path=key, fix=fix))
     return dict(found)
+
+
+def passed_on(given: Mapping[str, str]) -> dict[str, str]:
+    """The labels or annotations of a claim that its composite gets: none that are reserved for Kubernetes itself."""
+    return {k: v for k, v in given.items() if not k.partition("/")[0].endswith(_RESERVED)}
 
 
 def _claimed(spec: Mapping[str, Any], identity: Identity) -> dict[str, Any]:

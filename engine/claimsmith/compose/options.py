@@ -24,7 +24,7 @@ from claimsmith.values import copied
 
 DEFAULT_TIMEOUT = "30m"
 _RECLAIM = {"Delete": False, "Retain": True, "Release": True}
-_EXTERNAL_NAME = f'metadata.annotations["{EXTERNAL_NAME}"]'
+EXTERNAL_NAME_PATH = f'metadata.annotations["{EXTERNAL_NAME}"]'
 _DURATION = re.compile(r"([1-9][0-9]*(s|m|h))+")
 
 
@@ -112,7 +112,7 @@ def _own_options(document: Mapping[str, Any]) -> Options:
     for path in owned:
         with at(None, f"metadata.annotations[{CONTROLLER_OWNED}]"):
             _check(path)
-    return Options(retain=_RECLAIM[policy], ignore_changes=(_EXTERNAL_NAME, *owned), timeout=timeout)
+    return Options(retain=_RECLAIM[policy], ignore_changes=(EXTERNAL_NAME_PATH, *owned), timeout=timeout)
 
 
 def _check(path: str) -> None:

@@ -23,7 +23,7 @@ from claimsmith.connection import Connection, SecretPlace
 from claimsmith.edge import secrets
 from claimsmith.edge.deployment import Deployment
 from claimsmith.edge.managed import Managed
-from claimsmith.edge.values import filled, join, pruned
+from claimsmith.edge.values import filled, join, pruned, within
 from claimsmith.expand import templated
 from claimsmith.models.klass import Detail, Opaque, Parent
 from claimsmith.models.klass import SecretPlace as ComposedSecret
@@ -89,8 +89,8 @@ class Composite(pulumi.ComponentResource):
 
     phase: pulumi.Output[str]
     """Bound, once all that the claim needs is there."""
-    resources: pulumi.Output[list[dict[str, str]]]
-    """The children: apiVersion, kind and name of each."""
+    resources: pulumi.Output[list[dict[str, Any]]]
+    """The children: apiVersion, kind and name of each; of a composite its own `resources` too."""
     connection_keys: pulumi.Output[list[str]]
     """The keys of the claim's Secret, never their values."""
 
@@ -108,6 +108,8 @@ class Composite(pulumi.ComponentResource):
         self.spec: Mapping[str, Any] = args["spec"]
         self.status: dict[str, Any] = {}
         """What the children tell, where the class says so."""
+        self.tree: list[dict[str, Any]] = []
+        """The children as `resources` lists them, once all are registered."""
 
     def child(
         self,
@@ -176,7 +178,7 @@ class Composite(pulumi.ComponentResource):
         self, template: str, api_version: str, kind: str, /, *, previous_name: str | None = None, **fields: Any
     ) -> "Composite | None":
         """Make what a template composes in turn: a component within this one. None where nothing serves it yet."""
-        dressed = self._dressed(template, api_version, kind, fields, None, previous_name)
+        dressed = self._dressed(template, api_version, kind, fields, None, previous_name, composite=True)
         metadata = dressed["metadata"]
         key = ClaimKey(GroupKind.of(dressed), metadata.get("namespace", ""), metadata["name"])
         found = self._deployment.composite(str(key))
@@ -184,8 +186,9 @@ class Composite(pulumi.ComponentResource):
             return None
         component, planned = found
         aliases = [pulumi.Alias(name=f"{self._name}/{previous_name}")] if previous_name else []
-        # What the definition's schema fills in is known from the plan.
-        args = {**filled(dressed, planned), "metadata": {**metadata, "uid": planned["metadata"]["uid"]}}
+        # What the definition's schema leaves out and fills in is known from the plan.
+        known = within(dressed, planned) if self.claim.parent in (Parent.xr, Parent.xr_claim) else dressed
+        args = {**filled(known, planned), "metadata": {**metadata, "uid": planned["metadata"]["uid"]}}
         inner: Composite = component(
             f"{self._name}/{template}", args, pulumi.ResourceOptions(parent=self, aliases=aliases)
         )
@@ -239,7 +242,11 @@ class Composite(pulumi.ComponentResource):
         if self._deployment.records:
             self._record(references)
         self.phase = pulumi.Output.all(*waits).apply(lambda _: "Bound")
-        self.resources = self.phase.apply(lambda _: references)
+        self.tree = [
+            {**r, "resources": m.tree} if isinstance(m, Composite) and m.tree else r
+            for r, m in zip(references, self._made, strict=True)
+        ]
+        self.resources = self.phase.apply(lambda _: self.tree)
         self.connection_keys = pulumi.Output.from_input([])
         if self.details is not None:
             self.connection_keys = pulumi.Output.unsecret(
@@ -248,6 +255,11 @@ class Composite(pulumi.ComponentResource):
         outputs = {"phase": self.phase, "resources": self.resources, "connectionKeys": self.connection_keys}
         told = {"status": self._sent(self.status)} if self.status else {}
         self.register_outputs({**outputs, **told})
+
+    @property
+    def seen(self) -> dict[str, Any]:
+        """The composite as what it is part of sees it."""
+        return {"metadata": self.metadata, "spec": self.spec, "status": self._sent(self.status)}
 
     def _sent(self, value: Any) -> Any:
         """A document as it is sent to the engine."""
@@ -277,11 +289,15 @@ class Composite(pulumi.ComponentResource):
         fields: dict[str, Any],
         class_ref: ClassReference | None,
         previous_name: str | None,
+        *,
+        composite: bool = False,
     ) -> dict[str, Any]:
         given = pruned(fields)
         document = {"apiVersion": api_version, "kind": kind, **(self._sent(given) if given is not ABSENT else {})}
         own = dict(zip(("apiVersion", "kind", "name"), class_ref, strict=True)) if class_ref else None
-        return dress(document, template, self.claim, class_ref=own, named_after=previous_name, join=join)
+        return dress(
+            document, template, self.claim, class_ref=own, named_after=previous_name, composite=composite, join=join
+        )
 
     def _as_controllers_left_it(self, document: dict[str, Any], options: Options) -> dict[str, Any]:
         """The document with the live values of fields that its controller owns.
@@ -396,10 +412,11 @@ def _source(source: "Source") -> tuple[SecretPlace, Managed | Composite] | None:
         case Managed():
             place = connection.secret_place(made.template, made.document, wanted)
             return (place, made) if place else None
-        case Composite() if made._secrets:
-            own = made._secrets[-1]
-            kept = None if wanted is None else tuple((d.name, d.key) for d in wanted)
-            return SecretPlace(made._name.rpartition("/")[2], made.CLAIM.kind, own.namespace, own.name, kept), made
+        case Composite():
+            secret = (made._secrets[-1].namespace, made._secrets[-1].name) if made._secrets else None
+            name, inner = made._name.rpartition("/")[2], made.claim.parent is Parent.xr
+            place = connection.composite_place(name, made.CLAIM.kind, secret, wanted, composed=inner)
+            return (place, made) if place else None
         case _:
             return None
 

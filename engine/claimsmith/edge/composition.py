@@ -11,7 +11,6 @@ import pulumi
 
 from claimsmith.absent import ABSENT
 from claimsmith.compose import environments
-from claimsmith.compose.identity import COMPOSITE_LABEL
 from claimsmith.edge.component import Composite
 from claimsmith.edge.managed import Managed
 from claimsmith.edge.values import read, settled, told
@@ -26,11 +25,6 @@ class Composition(Composite):
         super().__init__(name, args, opts)
         self.environment: dict[str, Any] = {}
         self._live: dict[str, pulumi.Output[Any]] = {}
-
-    @property
-    def composite_label(self) -> str:
-        """The label that all children of this composite have."""
-        return self.claim.labels()[COMPOSITE_LABEL]
 
     def start_environment(self, sources: Mapping[str, Any]) -> None:
         """Let the environment start as what the sources name or select."""

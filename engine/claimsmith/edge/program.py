@@ -25,6 +25,7 @@ from claimsmith.edge.presence import refuse_missing
 from claimsmith.edge.provider import Taken
 from claimsmith.edge.released import ReleasedComposite
 from claimsmith.edge.static import refuse_held, static_component
+from claimsmith.edge.takeovers import conflicts_ahead
 from claimsmith.edge.workloads import application_data, component_of, deploy_workloads
 from claimsmith.errors import EngineError, GenerateError, Problem
 from claimsmith.expand import claim_data
@@ -52,6 +53,8 @@ def run(start: Path | None = None) -> None:
         refuse_missing(plan, cluster)
         records = bool(settings.get_bool("records"))
         taken = _refuse_foreign(plan, cluster, reading, records=records)
+        for problem in conflicts_ahead(plan, cluster):
+            pulumi.log.warn(str(problem))
         static = any(c.binding.klass.static for c in plan.claims)
         members = find_members(plan, project.catalog(stack), cluster) if static else Members()
         deploy(

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pulumi
@@ -30,27 +31,68 @@ def united(
 
     A child's Secret is read from the cluster once the child is there; a composite's details are at hand.
     """
-    ready = [made.id if isinstance(made, Managed) else made.details for _, made in sources]
+    ready = [
+        made.id if isinstance(made, Managed) else [made.details or {}, made.seen if place.own else {}]
+        for place, made in sources
+    ]
 
     async def gather(known: list[Any]) -> dict[str, str]:
         try:
             parts, live = [], []
             for (place, made), value in zip(sources, known, strict=True):
-                managed = isinstance(made, Managed)
-                data = await _read(deployment, claim, place) if managed and place.reads_secret else value
-                parts.append((place, {} if managed and not place.reads_secret else data))
-                live.append(await _told(deployment, made) if managed and place.own else None)
+                data, seen = (
+                    await _of_child(deployment, claim, place, made)
+                    if isinstance(made, Managed)
+                    else _of_composite(value)
+                )
+                parts.append((place, data))
+                live.append(seen)
             with at(None, prefix=f"{claim}: "):
-                return connection.unite(parts, live, only=wanted.only, later_wins=later_wins)
+                data = connection.unite(parts, live, only=wanted.only, later_wins=later_wins)
+            left_out = connection.left_out(parts, live, only=wanted.only)
+            return await _kept(deployment, claim, wanted, data, left_out) if left_out else data
         except EngineError as error:
             return await _as_it_was(deployment, wanted, error)
 
     return pulumi.Output.secret(pulumi.Output.all(*ready).apply(gather))
 
 
-async def _told(deployment: Deployment, made: Managed) -> dict[str, Any]:
-    """A child as it is in the cluster now."""
-    return await asyncio.to_thread(deployment.live, made.document) or {}
+async def _of_child(
+    deployment: Deployment, claim: str, place: SecretPlace, made: Managed
+) -> tuple[dict[str, str], dict[str, Any] | None]:
+    """What a child's Secret holds, and the child itself, as far as they are asked for."""
+    data = await _read(deployment, claim, place) if place.reads_secret else {}
+    return data, await _told(deployment, made, place) if place.own else None
+
+
+def _of_composite(known: list[Any]) -> tuple[dict[str, str], dict[str, Any]]:
+    """The details of a nested composite, and the composite itself without what it was not told."""
+    return known[0], {key: _present(value) for key, value in known[1].items()}
+
+
+def _present(value: Any) -> Any:
+    return {k: _present(v) for k, v in value.items() if v is not None} if isinstance(value, dict) else value
+
+
+async def _told(deployment: Deployment, made: Managed, place: SecretPlace) -> dict[str, Any]:
+    """A child as it is in the cluster now; the fields that it tells may come a moment after it is ready."""
+
+    def whole() -> dict[str, Any] | None:
+        live = deployment.live(made.document) or {}
+        return None if place.missing({}, live) else live
+
+    return await _when_there(whole) or await asyncio.to_thread(deployment.live, made.document) or {}
+
+
+async def _kept(
+    deployment: Deployment, claim: str, wanted: Connection, data: dict[str, str], left_out: Mapping[str, Problem]
+) -> dict[str, str]:
+    """The data with what the claim's Secret holds of the details that nobody offers now: no key is taken away."""
+    present = await asyncio.to_thread(deployment.read_secret, wanted.namespace, wanted.name) or {}
+    for name, problem in left_out.items():
+        what = "it stays as it was" if name in present else "it is left out"
+        pulumi.log.warn(str(replace(problem, what=f"{claim}: {problem.what}: {what}")))
+    return dict(sorted({**{n: present[n] for n in left_out if n in present}, **data}.items()))
 
 
 async def _read(deployment: Deployment, claim: str, place: SecretPlace) -> dict[str, str]:

@@ -198,6 +198,17 @@ def filled(value: Value, defaults: Value) -> Value:
     return {**kept, **{k: v for k, v in defaults.items() if k not in value}}
 
 
+def within(value: Value, planned: Value) -> Value:
+    """The document without the fields that the planned one has not: those that its schema does not know."""
+    match value, planned:
+        case dict(), dict():
+            return {k: within(v, planned[k]) for k, v in value.items() if k in planned}
+        case list(), list() if len(value) == len(planned):
+            return [within(v, p) for v, p in zip(value, planned, strict=True)]
+        case _:
+            return value
+
+
 def pruned(value: Value) -> Value:
     """The value without what is absent; a mapping or list that only held such things goes with it."""
     match value:

@@ -56,6 +56,7 @@ class Workload(Composite):
         deployed = [m.id for m in made.values()]
         self._deployed.set_result(pulumi.Output.all(*deployed).apply(lambda _: "Deployed"))
         told = [_told(r) for r in self.PLANNED.resources]
+        self.tree = told
         self.resources = pulumi.Output.all(*deployed).apply(lambda _: told)
         self.connection_keys = pulumi.Output.from_input([])
         self.register_outputs({"phase": self.phase, "resources": self.resources})

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from claimsmith import fieldpath, flow, reference
-from claimsmith.compose.identity import COMPOSITE_LABEL
+from claimsmith.compose.identity import PARENT_UID
 from claimsmith.errors import Problem, ReferenceError_
 from claimsmith.generate import tree
 from claimsmith.generate.expression import Expression, either, literal
@@ -72,7 +72,7 @@ class _Follow:
 
     def document(self, document: dict[str, Any], table: Table) -> dict[str, Any]:
         """The document with what its selectors mean."""
-        siblings = {COMPOSITE_LABEL: Expression("self.composite_label", may_be_absent=False)}
+        siblings = {PARENT_UID: Expression("self.claim.uid", may_be_absent=False)}
         return reference.replace_selectors(
             document,
             table,

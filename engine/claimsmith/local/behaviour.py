@@ -40,6 +40,7 @@ _FOREIGN = (
 )
 _FOREIGN_ENDINGS = ("To", "Secret", "ConfigMap")
 _LOGINS = ("administratorLogin", "masterUsername", "masterAuth.username")
+_EACH = "[*]"
 _STEADY = ("type", "status", "reason", "message")
 
 
@@ -71,11 +72,10 @@ def desired(seen: Object, profile: Profile, find: Find, schema: Mapping[str, Any
     missing, unresolved = _resolve(spec, find)
     _late_initialise(wanted, profile, schema)
     for path, values in profile.rewrites.items():
-        holder, name = _holder(spec, path)
-        value = holder.get(name) if holder is not None else None
-        if isinstance(value, str) and value in values and allows(schema, f"spec.{path}", values[value]):
-            assert holder is not None
-            holder[name] = values[value]
+        for holder, name in _holders(spec, path):
+            value = holder.get(name)
+            if isinstance(value, str) and value in values and allows(schema, f"spec.{path}", values[value]):
+                holder[name] = values[value]
     return wanted, missing, unresolved
 
 
@@ -173,9 +173,9 @@ def refusal(seen: Object, there: Object) -> str:
 def allows(schema: Mapping[str, Any], path: str, value: Any) -> bool:
     """Whether a definition's schema would keep a value at a path, as far as its words tell."""
     keeps = False
-    for name in path.split("."):
+    for name in path.replace(_EACH, f".{_EACH}").split("."):
         keeps = keeps or bool(schema.get("x-kubernetes-preserve-unknown-fields"))
-        inner = schema.get("properties", {}).get(name)
+        inner = schema.get("items") if name == _EACH else schema.get("properties", {}).get(name)
         if inner is None:
             extra = schema.get("additionalProperties")
             if not isinstance(extra, Mapping):
@@ -237,9 +237,21 @@ def _late_initialise(wanted: Object, profile: Profile, schema: Mapping[str, Any]
         spec["deletionPolicy"] = "Delete"
     mark = fingerprint(wanted["metadata"]["name"])
     for path, value in profile.defaults.items():
-        holder, name = _holder(spec, path)
-        if holder is not None and name not in holder and allows(schema, f"spec.{path}", value):
-            holder[name] = value.format(hash=mark) if isinstance(value, str) else copy.deepcopy(value)
+        for holder, name in _holders(spec, path):
+            if name not in holder and allows(schema, f"spec.{path}", value):
+                holder[name] = value.format(hash=mark) if isinstance(value, str) else copy.deepcopy(value)
+
+
+def _holders(spec: Object, path: str) -> Iterator[tuple[Object, str]]:
+    """Each mapping in which a path's last field stands, and that field; `[*]` is for every item of a list."""
+    *steps, name = path.replace(_EACH, f".{_EACH}").split(".")
+    nodes: list[Any] = [spec]
+    for step in steps:
+        if step == _EACH:
+            nodes = [item for node in nodes if isinstance(node, list) for item in node]
+        else:
+            nodes = [node[step] for node in nodes if isinstance(node, dict) and step in node]
+    yield from ((node, name) for node in nodes if isinstance(node, dict))
 
 
 def _holder(spec: Object, path: str) -> tuple[Object | None, str]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from claimsmith import schema
+from claimsmith import fieldpath, schema
 from claimsmith.documents import Document
 from claimsmith.errors import ModelError, Problem, in_order
 from claimsmith.models.claim import Claim, ObjectRef
@@ -67,6 +67,25 @@ def read(document: Document, xrd: Xrd, *, claim: bool) -> Claim:
         revision=revision["name"] if revision and own and manual else None,
         revision_selector=Selector.model_validate(revisions) if revisions is not None and own else None,
     )
+
+
+def pruned(document: Document, xrd: Xrd, *, claim: bool) -> tuple[Document, list[Problem]]:
+    """A composed composite without the fields that its definition does not know, and a warning for each of them.
+
+    That is for what a composition makes: in what a person wrote, such a field is a slip, and refused by `read`.
+    """
+    version = str(document.data.get("apiVersion", "")).rpartition("/")[2]
+    _refuse_version(document, xrd, version)
+    rules = {**full_schema(xrd, version, claim=claim), "x-kubernetes-embedded-resource": True}
+    kept, lost = schema.pruned(document.data, rules)
+    kind = document.data.get("kind")
+    said = []
+    for path in lost:
+        meant = schema.nearest_field(rules, path)
+        fix = f"did you mean {meant!r}?" if meant else "remove it, or add it to the definition's schema"
+        text = fieldpath.to_text(path)
+        said.append(Problem(f"{kind} has no field {text}: it is left out, as in Crossplane", path=text, fix=fix))
+    return Document(kept, document.file, document.line, document.text), said
 
 
 def full_schema(xrd: Xrd, version: str, *, claim: bool) -> Schema:

@@ -14,9 +14,9 @@ from pydantic import Field
 
 from claimsmith import fieldpath
 from claimsmith.documents import Document
-from claimsmith.errors import Collector, ModelError, Problem
+from claimsmith.errors import Collector, FieldPathError, ModelError, Problem
 from claimsmith.models.environment_input import EnvironmentInput, EnvironmentSources
-from claimsmith.models.klass import Class, Parent, Step
+from claimsmith.models.klass import Class, Parent, Side, Step
 from claimsmith.models.metadata import Metadata
 from claimsmith.models.objects import ClassKey, GroupKind, group_of
 from claimsmith.models.parse import parse
@@ -113,6 +113,8 @@ def read(document: Document) -> tuple[Class, list[Problem]]:
                     _check_environment(document, data, at)
                 steps.append(Step(name, function, data, at=fieldpath.to_text(at)))
     problems.raise_as(ModelError)
+    if raw.spec.mode != "Pipeline":
+        warnings += _ignored_names(document, steps)
     if raw.spec.mode == "Pipeline" and raw.spec.environment is not None:
         what = "spec.environment is not read in mode Pipeline"
         fix = "add a step that runs function-environment-configs"
@@ -176,9 +178,39 @@ def _filled(resource: Any, index: int) -> Any:
         return resource
     details = resource.get("connectionDetails")
     filled = {"name": f"resource-{index}", **{k: v for k, v in resource.items() if v is not None}}
+    if "base" in filled:
+        filled["base"] = _unnamed(filled["base"])
     if isinstance(details, list):
         filled["connectionDetails"] = [_filled_detail(d) for d in details]
     return filled
+
+
+def _unnamed(base: Any) -> Any:
+    """A base without `metadata.name`: in mode Resources only a patch, or Crossplane itself, names a resource."""
+    metadata = base.get("metadata") if isinstance(base, Mapping) else None
+    if not isinstance(metadata, Mapping) or "name" not in metadata:
+        return base
+    kept = {k: v for k, v in metadata.items() if k != "name"}
+    return {k: v for k, v in base.items() if k != "metadata"} | ({"metadata": kept} if kept else {})
+
+
+def _ignored_names(document: Document, steps: Iterable[Step]) -> Iterable[Problem]:
+    """A warning for each name in a base that nobody will read."""
+    for template in (t for step in steps for t in step.templates):
+        path = f"{template.at}.base.metadata.name"
+        named = any(p.target is Side.resource and p.to == "metadata.name" for p in template.patches)
+        if not named and _says(document, path):
+            what = f"{template.name}: metadata.name of a base is ignored in mode Resources, as in Crossplane"
+            fix = "remove it, or patch metadata.name; mode Pipeline keeps it"
+            yield Problem(what, document.source_of(path), path, fix)
+
+
+def _says(document: Document, path: str) -> bool:
+    try:
+        fieldpath.get(document.data, path)
+    except FieldPathError:
+        return False
+    return True
 
 
 def _filled_detail(detail: Any) -> Any:

@@ -46,6 +46,11 @@ class Today:
             raise ModelError(Problem(what, document.source_of("kind"), "kind", fix))
         return None
 
+    def pruned(self, document: Document) -> tuple[Document, list[Problem]]:
+        """A document that a composition makes, without fields that the definition of its kind does not know."""
+        found = self.defined(GroupKind.of(document.data))
+        return composite.pruned(document, found[0], claim=found[1]) if found else (document, [])
+
     def with_environments(self, documents: Iterable[Document]) -> dict[str, Document]:
         """The environments with those of a stack, which stand for the platform's of the same name."""
         return {**self.environments, **{_name(d): d for d in documents}}

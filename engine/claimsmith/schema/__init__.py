@@ -8,6 +8,7 @@ from claimsmith.schema.checking import check
 from claimsmith.schema.defaults import defaulted
 from claimsmith.schema.layout import crd_schema, normalised
 from claimsmith.schema.lookup import Schema, at_path, knows, nearest_field
+from claimsmith.schema.pruning import pruned
 from claimsmith.schema.structure import check_schema
 
 __all__ = [
@@ -20,4 +21,5 @@ __all__ = [
     "knows",
     "nearest_field",
     "normalised",
+    "pruned",
 ]

@@ -123,7 +123,6 @@ class Database(Composition):
             "server",
             "database.example.org/v1beta1",
             "PostgreSQLServer",
-            awaits=("status.atProvider.fqdn",),
             **server_fields,
         )
         write(self.status, "address", self.observed(server, "status.atProvider.fqdn"))
