@@ -68,6 +68,8 @@ class Catalog:
     workloads: Workloads = field(default_factory=Workloads)
     """Targets, applications and existing clusters."""
     today: todays.Today = field(default_factory=todays.Today)
+    withheld: tuple[Class, ...] = ()
+    """The classes that are for other stacks only."""
 
     def serving(self, kind: GroupKind) -> list[Class]:
         """The classes that may serve claims of a kind, in the order of their keys."""
@@ -151,7 +153,7 @@ def read_catalog(
 def offered(catalog: Catalog, stack: str) -> Catalog:
     """The catalog as one stack sees it: a class may say which stacks it is for."""
     classes = {k: c for k, c in catalog.classes.items() if stack in _stacks(c, stack)}
-    return replace(catalog, classes=classes)
+    return replace(catalog, classes=classes, withheld=tuple(c for k, c in catalog.classes.items() if k not in classes))
 
 
 def _stacks(klass: Class, stack: str) -> list[str]:

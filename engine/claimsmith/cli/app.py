@@ -22,7 +22,7 @@ from claimsmith.cli import (
     starting,
     toolchain,
 )
-from claimsmith.cli.console import CheckFormat, Format, Output, TextFormat
+from claimsmith.cli.console import CheckFormat, Format, Output, Strict, TextFormat
 from claimsmith.cli.questions import Stack
 
 if TYPE_CHECKING:
@@ -78,6 +78,7 @@ def validate(
         list[str] | None,
         typer.Argument(help="Environments; all where none is named.", autocompletion=completion.stacks),
     ] = None,
+    strict: Strict = False,
     output: Annotated[
         CheckFormat, typer.Option("--output", "-o", help="How to print the findings.")
     ] = CheckFormat.text,
@@ -97,7 +98,7 @@ def validate(
     names = stacks or project.stacks()
     with console.progress("checking", len(names) + 1, quiet=True) as step:
         done = itertools.count()
-        report = checks.validate(project, names, lambda word: step(next(done), word))
+        report = checks.validate(project, names, lambda word: step(next(done), word), strict=strict)
     match output:
         case CheckFormat.json:
             console.print_json(report.to_dict())
@@ -139,6 +140,7 @@ def bind(
         list[str] | None, typer.Option(help="A claim that is gone, whose released composite is no longer to be kept.")
     ] = None,
     check: Annotated[bool, typer.Option("--check", help="Write nothing; exit 1 where something would change.")] = False,
+    strict: Strict = False,
     output: Output = Format.text,
 ) -> None:
     """Choose a class for each claim that has none, and record the choice in stacks/STACK/bindings.yaml.
@@ -157,13 +159,14 @@ def bind(
         repick=repick or [],
         forget=forget or [],
         check=check,
+        strict=strict,
     )
     if output == Format.json:
         console.print_json(result.to_dict())
     else:
         rows = [(r.claim.short, r.klass.name, r.reason, r.change) for r in result.rows]
         console.print_table(("CLAIM", "CLASS", "REASON", "CHANGE"), rows)
-    console.print_problems(result.warnings, label="warning")
+    console.print_problems([*result.warnings, *result.unread], label="warning")
     console.print_problems(result.errors)
     raise typer.Exit(1 if result.errors or (check and result.changed) else 0)
 

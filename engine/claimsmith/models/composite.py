@@ -76,13 +76,7 @@ def full_schema(xrd: Xrd, version: str, *, claim: bool) -> Schema:
         return {"type": "object", PRESERVE: True}
     properties = dict(own.get("properties") or {})
     spec = dict(properties.get("spec") or {"type": "object", PRESERVE: True})
-    added = {"crossplane": record("How it is composed.", **_core(xrd))} if xrd.modern and not claim else _core(xrd)
-    if claim:
-        added |= _of_claims()
-    elif not xrd.modern:
-        added |= _of_composites()
-    else:
-        added["crossplane"]["properties"]["resourceRefs"] = {"type": "array", "items": _OPEN}
+    added = core_fields(xrd, claim=claim)
     mine = spec.get("properties") or {}
     spec["properties"] = {**added, **{k: _both(added.get(k), v) for k, v in mine.items()}}
     spec.setdefault("description", "What is wanted.")
@@ -90,6 +84,16 @@ def full_schema(xrd: Xrd, version: str, *, claim: bool) -> Schema:
     # Conditions and the like are written by whoever reconciles it.
     properties |= {"spec": spec, "status": {**status, PRESERVE: True} if isinstance(status, Mapping) else _STATUS}
     return {**own, "type": "object", "properties": properties}
+
+
+def core_fields(xrd: Xrd, *, claim: bool) -> dict[str, Schema]:
+    """The fields of the spec that Crossplane itself adds to every composite, or to every claim."""
+    if claim:
+        return _core(xrd) | _of_claims()
+    if not xrd.modern:
+        return _core(xrd) | _of_composites()
+    refs = {"resourceRefs": {"type": "array", "items": _OPEN}}
+    return {"crossplane": record("How it is composed.", **_core(xrd), **refs)}
 
 
 def _both(added: Schema | None, given: Any) -> Any:
