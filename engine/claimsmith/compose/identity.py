@@ -110,9 +110,8 @@ class Identity:
             case Parent.requirement | Parent.xr_claim:
                 values = {CLAIM_NAMESPACE: self.namespace, CLAIM_NAME: self.name}
             case Parent.xr:
-                known = {k: self.given_labels[k] for k in (CLAIM_NAMESPACE, CLAIM_NAME) if self.given_labels.get(k)}
                 whose = self.given_labels.get(COMPOSITE_LABEL) or self.name
-                values = {COMPOSITE_LABEL: whose, **(known if len(known) > 1 else {})}
+                values = {COMPOSITE_LABEL: whose, **claim_labels(self.given_labels)}
             case _:
                 values = dict(zip(CLAIM_LABELS, (self.namespace, self.name, self.uid), strict=True))
         return {key: label_value(value) for key, value in values.items()}
@@ -121,6 +120,15 @@ class Identity:
         """The claim as a `claimRef` names it."""
         place = {"namespace": self.namespace} if self.namespace else {}
         return {"apiVersion": self.api_version, "kind": self.kind, **place, "name": self.name}
+
+
+def claim_labels(given: Mapping[str, Any]) -> dict[str, str]:
+    """The labels of a composite that name its claim: what it is composed of gets them too, both or neither.
+
+    So Crossplane does since v2.2, whose render command reads the labels and not the composite's claimRef.
+    """
+    found = {key: str(given[key]) for key in (CLAIM_NAMESPACE, CLAIM_NAME) if given.get(key)}
+    return found if len(found) > 1 else {}
 
 
 @lru_cache(maxsize=256)
