@@ -21,6 +21,7 @@ from claimsmith.models import today as todays
 from claimsmith.models.bindable import Bindable
 from claimsmith.models.claim import Claim
 from claimsmith.models.definition import Definition
+from claimsmith.models.exported import bare
 from claimsmith.models.klass import Class, Parent, Patch, SecretPlace, Template
 from claimsmith.models.objects import ClaimKey, ClassKey, GroupKind, ObjectKey, kebab
 from claimsmith.models.parse import twice
@@ -113,8 +114,8 @@ def read_catalog(
     problems = Collector()
     warnings: list[Problem] = []
     table = bindable or Bindable()
-    today, others = todays.read(platform, problems, warnings)
-    claims, resources = list(claims), list(resources)
+    today, others = todays.read(map(bare, platform), problems, warnings)
+    claims, resources = list(map(bare, claims)), list(resources)
     with problems.catch():
         environments = [d for d in (*claims, *resources) if todays.is_environment(d)]
         today = replace(today, environments=today.with_environments(environments))

@@ -20,10 +20,10 @@ from claimsmith.errors import EngineError, FieldPathError, Problem
 from claimsmith.fieldpath import Path
 from claimsmith.models import composite
 from claimsmith.models.claim import Claim
-from claimsmith.models.composition_today import ENVIRONMENT_CONFIGS, PATCH_AND_TRANSFORM
+from claimsmith.models.composition_today import function_of
 from claimsmith.models.definition import spec_schema
 from claimsmith.models.klass import Class, Patch, Side, Step
-from claimsmith.models.objects import GroupKind, group_of
+from claimsmith.models.objects import GroupKind
 from claimsmith.schema import Schema
 from claimsmith.schema.lookup import OPEN, PRESERVE, field_schema, properties_of
 from claimsmith.values import object_at
@@ -34,7 +34,6 @@ CHOOSING: Final = ("classRef", "classSelector", "resourceRef", "writeConnectionS
 """What every claim may say by which a class is chosen, where its kind is not defined by anything else."""
 _OLDER = ("reclaimPolicy", "requirementRef", "environmentConfigRefs")
 """What older versions of Crossplane added to every composite: exported ones may have it."""
-_AUTO_READY = "function-auto-ready"
 _SHOWN = 12
 
 
@@ -209,12 +208,12 @@ def _step_reads(step: Step) -> Iterator[Path]:
     """What a step reads beside its templates; a function of which nothing is known may read anything."""
     for patch in (*step.environment, *step.secret.patches):
         yield from _patch_reads(patch)
-    group = group_of(str(step.input.get("apiVersion", "")))
-    if group == ENVIRONMENT_CONFIGS:
+    function = function_of(step.function, step.input)
+    if function == "function-environment-configs":
         for source in object_at(step.input, "spec").get("environmentConfigs") or ():
             for label in object_at(source, "selector").get("matchLabels") or ():
                 yield _parsed(str(label.get("valueFromFieldPath") or "metadata"))
-    elif not (group == PATCH_AND_TRANSFORM or step.templates or step.function.endswith(_AUTO_READY)):
+    elif function not in ("function-patch-and-transform", "function-auto-ready"):
         yield ()
 
 

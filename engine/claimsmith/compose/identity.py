@@ -13,6 +13,7 @@ from functools import lru_cache
 from typing import Any
 
 from claimsmith.errors import ComposeError, Problem
+from claimsmith.models.exported import APPLIED
 from claimsmith.models.klass import Parent
 from claimsmith.models.objects import ClaimKey, GroupKind, group_of
 
@@ -40,7 +41,6 @@ RESOURCE_NAME = "crossplane.io/composition-resource-name"
 """The annotation that names a resource's template."""
 
 _ALPHABET = "bcdfghjklmnpqrstvwxz2456789"
-_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 _COMPOSITES = (Parent.instance, Parent.xr)
 _OWN_NAME = (*_COMPOSITES, Parent.xr_claim)
 _OF_CLAIMS = ("compositeDeletePolicy", "writeConnectionSecretToRef", "publishConnectionDetailsTo")
@@ -187,7 +187,7 @@ def dress(
     annotations = _external(given.get("annotations") or {}, inherited, join)
     if identity.parent is Parent.xr_claim:
         metadata["labels"] = {**identity.given_labels, **metadata["labels"], COMPOSITE_LABEL: label_value(name)}
-        annotations = {**{k: v for k, v in identity.given_annotations.items() if k != _APPLIED}, **annotations}
+        annotations = {**{k: v for k, v in identity.given_annotations.items() if k != APPLIED}, **annotations}
     if annotations:
         metadata["annotations"] = annotations
     rest = {k: v for k, v in document.items() if k not in ("apiVersion", "kind", "metadata")}

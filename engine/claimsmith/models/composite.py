@@ -8,6 +8,7 @@ of its definition and gets that schema's defaults.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from claimsmith import schema
@@ -40,7 +41,7 @@ def read(document: Document, xrd: Xrd, *, claim: bool) -> Claim:
     if found:
         raise ModelError(*in_order(found))
     full: dict[str, Any] = schema.defaulted(given, rules)
-    document = Document(full, document.file, document.line, document.text)
+    document = replace(document, data=full)
     raw = parse(Instance, document)
     namespaced = claim or xrd.namespaced
     namespace = (raw.metadata.namespace or "default") if namespaced else ""
