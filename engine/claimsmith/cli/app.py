@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from claimsmith.project import Project
 
 app = typer.Typer(
+    cls=outline.Grouped,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -83,7 +84,9 @@ def validate(
         CheckFormat, typer.Option("--output", "-o", help="How to print the findings.")
     ] = CheckFormat.text,
 ) -> None:
-    """Check classes, claims, bindings and components, all problems at once. Needs no engine and no cluster.
+    """Check classes, claims, bindings and components. Reports all problems at once.
+
+    Needs no engine and no cluster.
 
     SARIF is for tools that show findings beside the code, `github` for a step of a workflow. docs/checks.md tells of
     each check.
@@ -143,7 +146,9 @@ def bind(
     strict: Strict = False,
     output: Output = Format.text,
 ) -> None:
-    """Choose a class for each claim that has none, and record the choice in stacks/STACK/bindings.yaml.
+    """Choose a class for each claim and record the choice.
+
+    Claims that are bound already keep their class. The record is stacks/STACK/bindings.yaml.
 
     Example: claimsmith bind dev --rebind MySQLInstance.database.example.org/default/sql
 
@@ -198,9 +203,10 @@ def render(
     ] = False,
     output: Annotated[TextFormat, typer.Option("--output", "-o", help="How to print it.")] = TextFormat.yaml,
 ) -> None:
-    """Print what a stack makes, in the order of making. Needs no engine and no cluster, and knows no secret.
+    """Print the resources of a stack as YAML, in the order of creation.
 
-    Given the files of a composite and its composition (today's dialect), print what these make.
+    Needs no engine and no cluster, and contains no secret. Given the files of a composite and its composition, it
+    prints the resources composed for the composite, as Crossplane's render command does.
 
     Example: claimsmith render dev > before.yaml
 
@@ -239,7 +245,9 @@ def generate(
     check: Annotated[bool, typer.Option("--check", help="Write nothing; exit 1 where a component is stale.")] = False,
     output: Output = Format.text,
 ) -> None:
-    """Write the Pulumi component of each class beside its YAML: components/NAME/component.py.
+    """Generate the Pulumi component of each class.
+
+    It is written beside the class: components/NAME/component.py.
 
     Example: claimsmith generate --check
     """
@@ -256,7 +264,9 @@ def generate(
 @app.command()
 @console.command
 def status(stack: Stack, output: Output = Format.text) -> None:
-    """Show the claims of a deployed stack: class, phase, children and the keys of the connection Secret.
+    """Show the claims of a deployed stack.
+
+    Each with its class, phase, children and the keys of its connection Secret.
 
     Example: claimsmith status dev
     """
@@ -276,7 +286,9 @@ def status(stack: Stack, output: Output = Format.text) -> None:
 @app.command()
 @console.command
 def env() -> None:
-    """Print the settings with which plain `pulumi` commands work in this project: the engine on PATH, the passphrase.
+    """Print the environment variables for plain `pulumi` commands.
+
+    Among them are the PATH of the engine and the passphrase of this project's local state.
 
     Example: eval "$(claimsmith env)" && pulumi preview --stack dev
     """

@@ -57,7 +57,7 @@ def review(
         ),
     ] = None,
 ) -> None:
-    """Tell what a change does to every claim in every environment, before it is done.
+    """Show what a change does to every claim in every environment.
 
     The files of a git revision and those of the working tree are planned and compared; nothing is deployed, and without
     --preview no engine or cluster is needed.
