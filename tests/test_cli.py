@@ -66,6 +66,53 @@ def test_help_has_an_example(words: list[str]) -> None:
     assert "claimsmith " in result.stdout
 
 
+GROUPS = {
+    "Start": ["init"],
+    "Write": ["new", "classes", "generate", "convert"],
+    "Check and review": ["validate", "render", "review", "explain", "graph"],
+    "Deploy": ["bind", "crds", "env"],
+    "Operate": ["status", "drift", "recover", "shard"],
+    "Tools": ["toolchain", "local"],
+}
+
+
+def listed(*words: str) -> dict[str, dict[str, str]]:
+    """The commands that a help lists, by their headings, each with what is said of it."""
+    found: dict[str, dict[str, str]] = {}
+    heading = ""
+    for line in CliRunner(env={"COLUMNS": "80"}).invoke(app, [*words, "--help"]).stdout.splitlines():
+        heading = line[:-1] if line.endswith(":") and not line.startswith(" ") else heading
+        name, _, text = line.strip().partition(" ")
+        found.setdefault(heading, {}).update({name: text.strip()} if line.startswith("  ") else {})
+    return {h: rows for h, rows in found.items() if h not in ("", "Options")}
+
+
+def test_help_groups_the_commands() -> None:
+    assert {heading: list(rows) for heading, rows in listed().items()} == GROUPS
+
+
+def test_every_command_has_a_group() -> None:
+    groups = typer.main.get_command(app).commands  # type: ignore[attr-defined]  # an app with several commands
+    assert set(groups) == {name for names in GROUPS.values() for name in names}
+
+
+HELPS = [(), *dict.fromkeys(tuple(words[:-1]) for words in commands() if len(words) > 1)]
+
+
+@pytest.mark.parametrize("words", [pytest.param(w, id=" ".join(w) or "all") for w in HELPS])
+def test_each_command_has_one_whole_sentence_on_one_line(words: tuple[str, ...]) -> None:
+    """At 80 columns nothing is cut off or wrapped."""
+    said = [text for rows in listed(*words).values() for text in rows.values()]
+    assert said
+    assert [text for text in said if not (text[:1].isupper() and text.endswith(".") and not text.endswith(".."))] == []
+
+
+@pytest.mark.parametrize("words", [*COMMANDS, pytest.param([], id="all")])
+def test_no_line_of_a_help_is_cut_off(words: list[str]) -> None:
+    lines = CliRunner(env={"COLUMNS": "80"}).invoke(app, [*words, "--help"]).stdout.splitlines()
+    assert [line for line in lines if line.rstrip().endswith(("...", "…")) and not line.startswith("Usage:")] == []
+
+
 def test_the_help_of_all_commands_needs_none_of_their_options() -> None:
     short = outline(app)
     assert CliRunner().invoke(short, ["--help"]).stdout == run("--help").stdout

@@ -28,6 +28,13 @@ XR = {
     "spec": {"region": "us", "stage": "prod"},
 }
 PATCH = {"fromFieldPath": "spec.region", "toFieldPath": "spec.region"}
+PLAIN = """\
+apiVersion: s3.example.org/v1
+kind: Bucket
+metadata:
+  annotations:
+    gotemplating.fn.crossplane.io/composition-resource-name: a
+"""
 
 
 def document(data: dict[str, Any]) -> Document:
@@ -375,6 +382,35 @@ def test_an_unknown_function_is_named_with_its_step() -> None:
 
 
 # Other functions
+
+
+OTHER = "inputs.acme.example.org/v1"
+
+
+@pytest.mark.parametrize(
+    "steps",
+    [
+        pytest.param([step(apiVersion=OTHER, resources=[{"name": "a", "base": BUCKET}])], id="patch-and-transform"),
+        pytest.param(
+            [step("acme-function-go-templating", apiVersion=OTHER, source="Inline", inline={"template": PLAIN})],
+            id="go-templating",
+        ),
+        pytest.param(
+            [
+                step("function-environment-configs", name="env", apiVersion=OTHER, spec={"defaultData": {"a": 1}}),
+                step(**resources({"name": "a", "base": BUCKET})),
+            ],
+            id="environment-configs",
+        ),
+        pytest.param(
+            [step(**resources({"name": "a", "base": BUCKET})), step("function-auto-ready", name="r", apiVersion=OTHER)],
+            id="auto-ready",
+        ),
+    ],
+)
+def test_a_function_is_known_by_its_name_whatever_its_input_is_called(steps: list[dict[str, Any]]) -> None:
+    """Crossplane runs what functionRef names: it does not look at the input's apiVersion."""
+    assert [d["kind"] for d in render(piped(*steps)).composed] == ["Bucket"]
 
 
 def test_auto_ready_asks_for_the_condition_ready() -> None:

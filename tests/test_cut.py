@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from claimsmith import cut, sharding, workspace
 from claimsmith.cli.app import app
-from claimsmith.errors import ComposeError, DeployError, ToolchainError
+from claimsmith.errors import ComposeError, DeployError, LoadError, ToolchainError
 from claimsmith.project import Project
 from tests.samples import NETWORK, SHARED, claim_data, class_ref, contents, write_files
 
@@ -162,6 +162,24 @@ def test_files_are_cut_and_nothing_is_lost(tmp_path: Path) -> None:
     for stack in ("dev", "dev-a", "dev-b"):
         ran = CliRunner().invoke(app, ["-C", str(tmp_path), "bind", stack, "--check"])
         assert ran.exit_code == 0, ran.output
+
+
+@pytest.mark.usefixtures("undeployed")
+@pytest.mark.parametrize(
+    ("claims", "key"),
+    [
+        pytest.param(NETS, cut.by_namespace, id="to-two-stacks"),
+        pytest.param([NETS[0], claim("n4", "a", "net")], cut.by_label("team"), id="one-stays"),
+    ],
+)
+def test_the_items_of_a_list_are_not_torn_apart(tmp_path: Path, claims: list[dict[str, Any]], key: cut.Key) -> None:
+    made = project(tmp_path, claims)
+    [file] = (tmp_path / "stacks/dev/claims").iterdir()
+    file.write_text(yaml.safe_dump({"apiVersion": "v1", "kind": "List", "items": claims}), encoding="utf-8")
+    with pytest.raises(LoadError) as caught:
+        sharding.look(made, "dev", key)
+    assert "in one document" in caught.value.problems[0].what
+    assert caught.value.problems[0].fix
 
 
 @pytest.mark.usefixtures("undeployed")

@@ -225,6 +225,17 @@ def test_circles_are_refused_naming_the_patches(steps: list[dict[str, Any]], wan
             "the step 'text' runs function-go-templating, whose resources are known only once it has run",
             id="templates",
         ),
+        pytest.param(
+            [
+                {
+                    "step": "text",
+                    "functionRef": {"name": "acme-function-go-templating"},
+                    "input": {"apiVersion": "templates.acme.example.org/v1", "kind": "GoTemplate"},
+                }
+            ],
+            "the step 'text' runs acme-function-go-templating, whose resources are known only once it has run",
+            id="templates-with-an-input-of-another-group",
+        ),
         pytest.param([step({"name": "a", "patches": []})], "has no base, and no earlier step makes it", id="no-base"),
     ],
 )

@@ -15,7 +15,7 @@ CORE = [
     "bindings_file", "compose", "reference", "connection", "plan", "render", "generate", "crds", "scope", "expand",
     "kubeconfig", "targets", "workload", "workload_plan", "records", "schema", "templating", "definitions", "crd_set",
     "urns", "offers", "released", "explain", "drift", "flow", "drawing", "pictures", "review", "convert", "cut",
-    "yaml_text", "ownership",
+    "yaml_text", "ownership", "unread",
 ]  # fmt: skip
 OUTSIDE = {
     "pulumi", "pulumi_kubernetes", "typer", "click", "rich", "os", "io", "pathlib", "shutil", "tempfile", "glob",
@@ -38,7 +38,7 @@ ORDER = [
     {"definitions", "connection", "scope", "flow", "ownership", "yaml_text"},
     {"catalog"},
     {"binding", "crd_set", "offers"},
-    {"bindings_file", "expand", "generate", "released", "convert"},
+    {"bindings_file", "expand", "generate", "released", "convert", "unread"},
     {"targets"},
     {"workload"},
     {"workload_plan"},

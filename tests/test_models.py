@@ -240,7 +240,7 @@ KIND = {"apiVersion": "database.example.org/v1alpha1", "kind": "Database"}
         pytest.param(
             spoilt(class_data(), spec={"claim": KIND, "resources": []}), "spec.resources", "", id="empty-resources"
         ),
-        pytest.param(spoilt(class_data(), status={}), "status", "unknown field", id="status"),
+        pytest.param(spoilt(class_data(), state={}), "state", "unknown field", id="unknown-top-level-field"),
         pytest.param(class_data("Upper"), "metadata.name", "Kubernetes name", id="upper-case-name"),
         pytest.param(class_data("line\n"), "metadata.name", "Kubernetes name", id="name-that-ends-in-a-newline"),
         pytest.param(class_data("c", labels={"a": "x" * 64}), "metadata.labels", "label", id="long-label"),

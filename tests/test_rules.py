@@ -178,6 +178,8 @@ ROWS: list[tuple[str, Files, Files]] = [
     ("unrecorded-binding", {}, {"stacks/dev/claims/c.yaml": ""}),
     ("broken-binding", bindings(ROW), {}),
     ("claim-invalid", claim_crd(size="boolean"), claim_crd()),
+    ("claim-field-unread", claim("size: 10", "sise: 10"), {}),
+    ("claim-field-unread", {**claim_crd(), **claim("size: 10", "sise: 10")}, claim_crd()),
     ("cannot-plan", claim("us-west", "us-wst"), {}),
     ("result-invalid", {**group_crd(), **claim("size: 10", "size: 30")}, group_crd()),
     ("shared-external-name", {PATH_CLASS: TWO_GROUPS, **NAMED}, {PATH_CLASS: TWO_GROUPS}),

@@ -12,7 +12,7 @@ from claimsmith import binding, bindings_file, released, workload
 from claimsmith import generate as generator
 from claimsmith import render as renderer
 from claimsmith.binding import Record
-from claimsmith.errors import BindingError, GenerateError, LoadError, Problem, nearest
+from claimsmith.errors import BindingError, GenerateError, LoadError, ModelError, Problem, nearest
 from claimsmith.models.klass import Class
 from claimsmith.models.objects import ClaimKey, ClassKey
 from claimsmith.plan import Plan
@@ -37,6 +37,8 @@ class BindResult:
     changed: bool
     warnings: list[Problem] = field(default_factory=list)
     errors: list[Problem] = field(default_factory=list)
+    unread: Sequence[Problem] = ()
+    """Fields of claims that nothing reads."""
 
     def to_dict(self) -> dict[str, Any]:
         """The result for a machine to read."""
@@ -44,7 +46,8 @@ class BindResult:
             {"claim": str(r.claim), "class": str(r.klass), "reason": r.reason, "change": r.change} for r in self.rows
         ]
         unbound = [p.to_dict() for p in (*self.warnings, *self.errors)]
-        return {"bindings": rows, "changed": self.changed, "unbound": unbound}
+        unread = [p.to_dict() for p in self.unread]
+        return {"bindings": rows, "changed": self.changed, "unbound": unbound, "unread": unread}
 
 
 def bind(
@@ -56,10 +59,12 @@ def bind(
     repick: Sequence[str] = (),
     forget: Sequence[str] = (),
     check: bool = False,
+    strict: bool = False,
 ) -> BindResult:
     """Bind a stack's claims and record it, with what their selectors pick.
 
-    Claims that cannot be bound are reported; the rest goes on. What cannot be planned is refused, and nothing written.
+    Claims that cannot be bound are reported; the rest goes on. What cannot be planned is refused, and nothing written;
+    so are fields of claims that nothing reads, where a schema forbids them or it is `strict`.
     """
     project.check_stack(stack)
     if forget and not check:
@@ -68,6 +73,9 @@ def bind(
     chosen = frozenset(_claim_key(text, project, stack) for text in rebind) | _bound_to(rebind_class, before, stack)
     anew = frozenset(_claim_key(text, project, stack) for text in repick)
     catalog, found = project.expand(stack, rebind=chosen, repick=anew)
+    unread = project.unread(stack, catalog, strict=strict)
+    if unread.errors:
+        raise ModelError(*unread.errors)
     scheduled = project.schedule(stack, catalog, found, rebind=chosen)
     unbound = found.unbound
     picks = {c.binding.claim.key: c.picks for c in project.planned(stack, catalog, found, scheduled).walk()}
@@ -86,7 +94,8 @@ def bind(
     if changed and not check:
         write_atomically(path, text)
     warnings = [*(u.problem for u in unbound if not u.mistake), *scheduled.unscheduled]
-    return BindResult([*rows, *gone], changed, warnings, [u.problem for u in unbound if u.mistake])
+    errors = [u.problem for u in unbound if u.mistake]
+    return BindResult([*rows, *gone], changed, warnings, errors, unread=unread.warnings)
 
 
 def _bound_to(classes: Sequence[str], records: Sequence[Record], stack: str) -> frozenset[ClaimKey]:

@@ -21,6 +21,7 @@ from claimsmith.models import today as todays
 from claimsmith.models.bindable import Bindable
 from claimsmith.models.claim import Claim
 from claimsmith.models.definition import Definition
+from claimsmith.models.exported import bare
 from claimsmith.models.klass import Class, Parent, Patch, SecretPlace, Template
 from claimsmith.models.objects import ClaimKey, ClassKey, GroupKind, ObjectKey, kebab
 from claimsmith.models.parse import twice
@@ -74,6 +75,8 @@ class Catalog:
     workloads: Workloads = field(default_factory=Workloads)
     """Targets, applications and existing clusters."""
     today: todays.Today = field(default_factory=todays.Today)
+    withheld: tuple[Class, ...] = ()
+    """The classes that are for other stacks only."""
 
     def serving(self, kind: GroupKind) -> list[Class]:
         """The classes that may serve claims of a kind, in the order of their keys."""
@@ -117,8 +120,8 @@ def read_catalog(
     problems = Collector()
     warnings: list[Problem] = []
     table = bindable or Bindable()
-    today, others = todays.read(platform, problems, warnings)
-    claims, resources = list(claims), list(resources)
+    today, others = todays.read(map(bare, platform), problems, warnings)
+    claims, resources = list(map(bare, claims)), list(resources)
     with problems.catch():
         environments = [d for d in (*claims, *resources) if todays.is_environment(d)]
         today = replace(today, environments=today.with_environments(environments))
@@ -157,7 +160,7 @@ def read_catalog(
 def offered(catalog: Catalog, stack: str) -> Catalog:
     """The catalog as one stack sees it: a class may say which stacks it is for."""
     classes = {k: c for k, c in catalog.classes.items() if stack in _stacks(c, stack)}
-    return replace(catalog, classes=classes)
+    return replace(catalog, classes=classes, withheld=tuple(c for k, c in catalog.classes.items() if k not in classes))
 
 
 def _stacks(klass: Class, stack: str) -> list[str]:

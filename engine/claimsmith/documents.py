@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
@@ -49,6 +50,8 @@ class Document:
     line: int = 1
     text: str = field(default="", repr=False, compare=False)
     """The document's own part of the file, from its first line on."""
+    at: fieldpath.Path = field(default=(), repr=False, compare=False)
+    """Where it stands in that part, where it is an item of a list."""
 
     def source_of(self, path: fieldpath.Path | str = ()) -> Source:
         """The place of the deepest part of the path that the file really has.
@@ -56,7 +59,7 @@ class Document:
         The document is parsed once more to find it: positions are only wanted when something is
         wrong or is explained, and keeping them for ten thousand documents would cost more than their data.
         """
-        steps = fieldpath.parse(path) if isinstance(path, str) else path
+        steps = (*self.at, *(fieldpath.parse(path) if isinstance(path, str) else path))
         if not self.text:
             return Source(self.file, self.line)
         node = _node(self.text)
@@ -74,6 +77,20 @@ class Document:
             key, node = found[0]
             mark = key.start_mark
         return Source(self.file, self.line + mark.line, mark.column + 1)
+
+    def unrolled(self) -> Iterator[Document]:
+        """The items of a List, as kubectl prints several objects, each a document of its own; else the document."""
+        if (self.data.get("apiVersion"), self.data.get("kind")) != ("v1", "List"):
+            yield self
+            return
+        items = self.data.get("items") or []
+        for index, item in enumerate(items if isinstance(items, list) else [None]):
+            if not isinstance(item, dict):
+                path = f"items[{index}]" if isinstance(items, list) else "items"
+                what = "the items of a List must be objects"
+                fix = "list objects, each with apiVersion: and kind:"
+                raise LoadError(Problem(what, self.source_of(path), path, fix))
+            yield from replace(self, data=item, at=(*self.at, "items", index)).unrolled()
 
     def sources_of_items(self, key: str) -> list[Source]:
         """The place of each item of a list at the top, for lists that are too long to ask one by one."""

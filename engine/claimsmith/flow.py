@@ -13,18 +13,18 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from claimsmith import fieldpath, reference
-from claimsmith.compose.functions import TEMPLATING, unknown
+from claimsmith.compose.functions import unknown
 from claimsmith.compose.today import type_of
 from claimsmith.documents import Document
 from claimsmith.errors import Collector, ComposeError, FieldPathError, ModelError, Problem, at
+from claimsmith.models.composition_today import function_of
 from claimsmith.models.klass import Check, Class, Parent, Patch, Side, Step, Template
-from claimsmith.models.objects import group_of
 from claimsmith.models.template import checked
 
 STATUS = "status"
 READY = "condition=Ready"
-_CONFIGS = "environmentconfigs.fn.crossplane.io"
-_AUTO_READY = "function-auto-ready"
+_CONFIGS = "function-environment-configs"
+_DEPLOYED = ("function-patch-and-transform", "function-auto-ready", _CONFIGS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +168,7 @@ def _listed(klass: Class) -> list[Operation]:
     """The operations as the steps list them; a resource that a later step speaks of again stands there."""
     found: dict[str, Operation] = {}
     for step in klass.steps:
-        if group_of(str(step.input.get("apiVersion", ""))) == _CONFIGS:
+        if function_of(step.function, step.input) == _CONFIGS:
             found[f"step {step.name!r}"] = Operation(
                 f"step {step.name!r}", sources=dict(step.input.get("spec") or {}), at=step.at
             )
@@ -197,10 +197,10 @@ def _joined(operation: Operation | None, later: Template, document: Document) ->
 
 
 def _refuse_unknown(step: Step, document: Document) -> None:
-    group = group_of(str(step.input.get("apiVersion", "")))
-    if step.templates or step.environment or group == _CONFIGS or step.function.endswith(_AUTO_READY):
+    function = function_of(step.function, step.input)
+    if function in _DEPLOYED:
         return
-    if group != TEMPLATING:
+    if function != "function-go-templating":
         raise unknown(step, document)
     what = f"the step {step.name!r} runs {step.function}, whose resources are known only once it has run"
     fix = "render it offline: claimsmith render COMPOSITE COMPOSITION; to deploy it, write base and patches"

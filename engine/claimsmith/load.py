@@ -17,7 +17,8 @@ def load(paths: Sequence[Path], *, root: Path) -> list[Document]:
     documents: list[Document] = []
     for path in _files(paths, root, problems):
         with problems.catch():
-            documents.extend(read_documents(read_text(path, root=root), file=_shown(path, root)))
+            read = read_documents(read_text(path, root=root), file=_shown(path, root))
+            documents.extend(item for document in read for item in document.unrolled())
     problems.raise_as(LoadError)
     return documents
 

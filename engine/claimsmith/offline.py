@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from claimsmith.documents import Document
 from claimsmith.errors import Collector, ComposeError, LoadError, ModelError, Problem
 from claimsmith.load import load
 from claimsmith.models import composition_today, today, xrd
+from claimsmith.models.exported import bare
 from claimsmith.models.klass import Class, Parent
 from claimsmith.models.objects import GroupKind, kebab
 from claimsmith.models.xrd import Xrd
@@ -41,14 +42,14 @@ def render(files: Files, *, full: bool = False, results: bool = False) -> tuple[
     `full` adds the composite's own spec and metadata, `results` the warnings as documents.
     """
     composite = _one(files.composite, "a composite")
-    documents = _load([files.composition])
+    documents = [bare(d) for d in _load([files.composition])]
     warnings: list[Problem] = []
     problems = Collector()
     found, _ = today.read(documents, problems, warnings)
     definitions = dict(found.xrds)
     if files.definition:
         with problems.catch():
-            given = xrd.read(_one(files.definition, "a definition"))
+            given = xrd.read(bare(_one(files.definition, "a definition")))
             definitions[given.kind] = given
     problems.raise_as(ModelError)
     klass = _composition(list(found.compositions.values()), composite, files.composition, documents)
@@ -103,7 +104,7 @@ def claimed(claim: Document, klass: Class) -> Document:
     made = dress(head, kebab(klass.serves.kind), identity)
     own = str(uuid.uuid5(uuid.UUID(uid), klass.serves.kind)) if _is_uuid(uid) else uid
     data = {**made, "metadata": {**made["metadata"], "uid": own}}
-    return Document(data, claim.file, claim.line, claim.text)
+    return replace(claim, data=data)
 
 
 def _is_uuid(text: str) -> bool:

@@ -25,6 +25,7 @@ from claimsmith.reference import Selection, Table, Target
 from claimsmith.released import Released
 from claimsmith.scope import Scopes
 from claimsmith.targets import Published
+from claimsmith.unread import Unread
 from claimsmith.values import Ref, refs_at
 from claimsmith.workload import Schedule
 from claimsmith.workload_plan import PlannedWorkload, plan_workloads
@@ -103,6 +104,8 @@ class Plan:
     """Composites whose claims are gone, and whose resources are not."""
     environments: tuple[Mapping[str, Any], ...] = ()
     """What compositions may read beside their composites."""
+    unread: Unread = field(default_factory=Unread)
+    """The fields of its claims that nothing reads."""
 
     @property
     def picks(self) -> dict[tuple[str, str], str]:

@@ -34,9 +34,12 @@ from claimsmith.models.review_table import KindTable, read_kind_table
 from claimsmith.plan import GivenResource, Plan, build_plan, given_resource
 from claimsmith.reference import Table
 from claimsmith.scope import Scopes, scopes_of_crds
+from claimsmith.unread import Unread, unread_fields
 from claimsmith.workload import Schedule
 
 TABLES = ("references.yaml", "bindable.yaml", "review.yaml")
+STRICT = "strict"
+"""The setting by which a stack refuses claims with fields that nothing reads."""
 PRIVATE = ".claimsmith"
 """The git-ignored folder: local state, local control plane, passphrase."""
 
@@ -178,8 +181,15 @@ class Project:
         records = self.records(stack)
         return workload.schedule(catalog, found, records, project=self.name, stack=stack, rebind=rebind)
 
-    def plan(self, stack: str, *, unrecorded_ok: bool = False) -> Plan:
-        """The plan of a stack. A binding that is not recorded is refused, or warned about."""
+    def unread(self, stack: str, catalog: Catalog, *, strict: bool = False) -> Unread:
+        """The fields of a stack's claims that nothing reads; the stack's config may say that this is `strict`."""
+        return unread_fields(catalog, strict=strict or self.setting(stack, STRICT) == "true")
+
+    def plan(self, stack: str, *, unrecorded_ok: bool = False, strict: bool = False) -> Plan:
+        """The plan of a stack. A binding that is not recorded is refused, or warned about.
+
+        Fields that nothing reads are kept with the plan: whoever deploys it refuses some of them.
+        """
         catalog, found = self.expand(stack)
         scheduled = self.schedule(stack, catalog, found)
         missing = [*binding.unrecorded(found.bindings(), stack), *workload.unrecorded(scheduled.placements, stack)]
@@ -187,7 +197,7 @@ class Project:
             raise BindingError(*missing)
         plan = self.planned(stack, catalog, found, scheduled, warnings=[*catalog.warnings, *missing])
         left = released.released(catalog, self.records(stack), project=self.name, stack=stack)
-        return replace(plan, released=tuple(left))
+        return replace(plan, released=tuple(left), unread=self.unread(stack, catalog, strict=strict))
 
     def planned(
         self, stack: str, catalog: Catalog, found: Expansion, scheduled: Schedule, *, warnings: Sequence[Problem] = ()

@@ -19,7 +19,13 @@ Tick = Callable[[int, str], None]
 
 
 def review(
-    project: Project, base: str, *, stacks: Sequence[str] = (), preview: bool = False, tick: Tick | None = None
+    project: Project,
+    base: str,
+    *,
+    stacks: Sequence[str] = (),
+    preview: bool = False,
+    strict: bool = False,
+    tick: Tick | None = None,
 ) -> Review:
     """What the change between a revision and the working tree does, in some environments or all."""
     move = tick or (lambda _done, _word: None)
@@ -29,7 +35,7 @@ def review(
         reviewed = []
         for done, stack in enumerate(chosen):
             move(done, stack)
-            reviewed.append(stack_reviewed(before, project, stack, preview=preview))
+            reviewed.append(stack_reviewed(before, project, stack, preview=preview, strict=strict))
         move(len(chosen), "")
         return Review(
             project=project.name,
@@ -41,14 +47,16 @@ def review(
         )
 
 
-def stack_reviewed(before: Project, after: Project, stack: str, *, preview: bool = False) -> StackReview:
+def stack_reviewed(
+    before: Project, after: Project, stack: str, *, preview: bool = False, strict: bool = False
+) -> StackReview:
     """One environment. A side that cannot be read is told as such; the other environments go on."""
     read: list[Side] = []
     both = [("base", before), ("working tree", after)]
     same = files_of(before, stack) == files_of(after, stack)
     for word, project in both[1:] if same else both:
         try:
-            read.append(sides.read_side(_named(project, after), stack))
+            read.append(sides.read_side(_named(project, after), stack, strict=strict))
         except EngineError as error:
             return StackReview(stack, problems=error.problems, unread=word)
     comparison = compare(read[0], read[-1])

@@ -65,7 +65,7 @@ def look(project: Project, stack: str, key: Key) -> Sharding:
     plan = project.plan(stack)
     found = cut(plan, key, stacks=_strangers(project, stack))
     files: dict[str, str] = {}
-    left = _remaining(project, found, files)
+    left = _remaining(project, plan, found, files)
     notes: list[str] = []
     records, environments = project.records(stack), _environments(project, stack)
     for part in found.parts:
@@ -104,20 +104,24 @@ def _strangers(project: Project, stack: str) -> list[str]:
     return [s for s in others if all(r.stack != stack for r in project.records(s))]
 
 
-def _remaining(project: Project, found: Cut, files: dict[str, str]) -> dict[str, str | None]:
+def _remaining(project: Project, plan: Plan, found: Cut, files: dict[str, str]) -> dict[str, str | None]:
     """Put each claim's text into its part's files; gives what remains of the old ones."""
     goes: dict[str, dict[int, str]] = {}
     for part in found.parts:
         for claim in part.claims:
             place = claim.binding.claim.document.source_of()
             goes.setdefault(place.file, {})[place.line] = part.stack
+    kept = [c.binding.claim.document for c in plan.claims] + [u.claim.document for u in plan.unbound]
+    kept += [w.placement.application.document for w in plan.workloads]
+    for place in (document.source_of() for document in kept if document.file in goes):
+        goes[place.file].setdefault(place.line, found.stack)
     left: dict[str, str | None] = {}
     moved: dict[str, dict[str, str]] = {}
     for file, lines in goes.items():
         rest = []
         for first, text in _documents(read_text(project.root / file, root=project.root)):
             stack = _goes_to(lines, file, first, first + text.count("\n"))
-            if stack is None:
+            if stack in (None, found.stack):
                 rest.append(text)
                 continue
             path = file.replace(f"stacks/{found.stack}/", f"stacks/{stack}/", 1)

@@ -24,14 +24,19 @@ from claimsmith.review import Side
 from claimsmith.workload import Schedule
 
 
-def read_side(project: Project, stack: str) -> Side:
-    """An environment of a project. One that is not there makes nothing."""
+def read_side(project: Project, stack: str, *, strict: bool = False) -> Side:
+    """An environment of a project. One that is not there makes nothing.
+
+    Where it is `strict`, fields of claims that nothing reads are in the way too.
+    """
     here = _Here(project, stack, project.catalog(stack if stack in project.stacks() else None), project.records(stack))
     held, rebind = _settled(here)
     found, unsettled = _expanded(here, held, rebind)
     scheduled, moved = _scheduled(here, found, held)
-    plan = project.planned(stack, here.catalog, found, scheduled)
+    unread = project.unread(stack, here.catalog, strict=strict)
+    plan = replace(project.planned(stack, here.catalog, found, scheduled), unread=unread)
     refusals = [
+        *unread.errors,
         *unsettled,
         *_broken(here, found, rebind),
         *moved,

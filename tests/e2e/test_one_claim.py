@@ -337,3 +337,22 @@ def test_a_wiped_or_other_cluster_is_noticed(deployed: tuple[Rig, str]) -> None:
     assert kept(rig, namespace) == before
     path.write_text(json.dumps(known))
     rig.ok(rig.up("dev", "--expect-no-changes"))
+
+
+def test_a_field_that_nothing_reads_is_a_warning_or_refused(rig: Rig) -> None:
+    """The README's claim with a slip in it: the preview names the field that was meant."""
+    rig.namespace(rig.name)
+    rig.write("components/private-mysql-server/class.yaml", private_mysql())
+    misspelt = claim(rig.name)
+    misspelt["spec"]["storageGb"] = misspelt["spec"].pop("storageGB")
+    rig.write("stacks/dev/claims/sql.yaml", misspelt)
+    rig.prepare("dev")
+    previewed = rig.ok(rig.pulumi("preview", "--stack", "dev"))
+    assert "no class reads spec.storageGb" in previewed.text
+    assert "did you mean 'storageGB'?" in previewed.text
+
+    rig.ok(rig.pulumi("config", "set", "claimsmith:strict", "true", "--stack", "dev"))
+    refused = rig.pulumi("preview", "--stack", "dev")
+    assert refused.code != 0
+    assert "did you mean 'storageGB'?" in refused.text
+    assert "Traceback" not in refused.text

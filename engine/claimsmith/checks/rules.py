@@ -71,6 +71,7 @@ RULES: Final = {
         Rule("unrecorded-binding", "warning", "A binding that is not written to bindings.yaml yet."),
         Rule("broken-binding", "error", "A recorded binding that no longer holds."),
         Rule("claim-invalid", "error", "A claim that its kind's definition does not allow."),
+        Rule("claim-field-unread", "either", "A field of a claim that nothing reads."),
         Rule("cannot-plan", "error", "A claim out of which nothing can be made."),
         Rule("doubtful-plan", "warning", "A claim that says something which does not count."),
         Rule("result-invalid", "error", "A resource that its definition would not allow."),

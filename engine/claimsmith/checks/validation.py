@@ -35,8 +35,17 @@ class Report:
         }
 
 
-def validate(project: Project, stacks: Sequence[str], report_progress: Callable[[str], None] | None = None) -> Report:
-    """Check the platform's files and each stack's claims; `report_progress` is told what is looked at."""
+def validate(
+    project: Project,
+    stacks: Sequence[str],
+    report_progress: Callable[[str], None] | None = None,
+    *,
+    strict: bool = False,
+) -> Report:
+    """Check the platform's files and each stack's claims; `report_progress` is told what is looked at.
+
+    Where it is `strict`, fields of claims that nothing reads are errors.
+    """
     report, findings, found = Report(), Findings(), Collector()
     tell = report_progress or (lambda _: None)
     with caught(found):
@@ -49,7 +58,7 @@ def validate(project: Project, stacks: Sequence[str], report_progress: Callable[
         for stack in stacks:
             tell(stack)
             with caught(found):
-                plan = project.plan(stack, unrecorded_ok=True)
+                plan = project.plan(stack, unrecorded_ok=True, strict=strict)
                 report.summary.append(_line(stack, plan))
                 findings.add(_check_plan(plan, rules, told))
     report.errors = in_order([*findings.errors, *found.problems])
@@ -83,7 +92,11 @@ def _check_plan(plan: Plan, rules: Rules, told: fields.Told) -> Findings:
     findings = Findings()
     for unbound in plan.unbound:
         findings.tell("unbound-claim", unbound.problem, never=unbound.mistake)
-    findings.wrong("claim-invalid", fields.claim_problems(plan, rules))
+    findings.errors += plan.unread.errors
+    findings.warnings += plan.unread.warnings
+    unread = {(p.where, p.path) for p in plan.unread.errors}
+    invalid = fields.claim_problems(plan, rules)
+    findings.wrong("claim-invalid", (p for p in invalid if (p.where, p.path) not in unread))
     findings.wrong("result-invalid", fields.result_problems(plan, rules, told))
     findings.odd("doubtful-plan", plan.warnings)
     findings.odd("shared-external-name", names.same_external_names(plan))

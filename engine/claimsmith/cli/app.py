@@ -22,13 +22,14 @@ from claimsmith.cli import (
     starting,
     toolchain,
 )
-from claimsmith.cli.console import CheckFormat, Format, Output, TextFormat
+from claimsmith.cli.console import CheckFormat, Format, Output, Strict, TextFormat
 from claimsmith.cli.questions import Stack
 
 if TYPE_CHECKING:
     from claimsmith.project import Project
 
 app = typer.Typer(
+    cls=outline.Grouped,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -78,11 +79,14 @@ def validate(
         list[str] | None,
         typer.Argument(help="Environments; all where none is named.", autocompletion=completion.stacks),
     ] = None,
+    strict: Strict = False,
     output: Annotated[
         CheckFormat, typer.Option("--output", "-o", help="How to print the findings.")
     ] = CheckFormat.text,
 ) -> None:
-    """Check classes, claims, bindings and components, all problems at once. Needs no engine and no cluster.
+    """Check classes, claims, bindings and components. Reports all problems at once.
+
+    Needs no engine and no cluster.
 
     SARIF is for tools that show findings beside the code, `github` for a step of a workflow. docs/checks.md tells of
     each check.
@@ -97,7 +101,7 @@ def validate(
     names = stacks or project.stacks()
     with console.progress("checking", len(names) + 1, quiet=True) as step:
         done = itertools.count()
-        report = checks.validate(project, names, lambda word: step(next(done), word))
+        report = checks.validate(project, names, lambda word: step(next(done), word), strict=strict)
     match output:
         case CheckFormat.json:
             console.print_json(report.to_dict())
@@ -142,9 +146,12 @@ def bind(
         ),
     ] = None,
     check: Annotated[bool, typer.Option("--check", help="Write nothing; exit 1 where something would change.")] = False,
+    strict: Strict = False,
     output: Output = Format.text,
 ) -> None:
-    """Choose a class for each claim that has none, and record the choice in stacks/STACK/bindings.yaml.
+    """Choose a class for each claim and record the choice.
+
+    Claims that are bound already keep their class. The record is stacks/STACK/bindings.yaml.
 
     Example: claimsmith bind dev --rebind MySQLInstance.database.example.org/default/sql
 
@@ -160,13 +167,14 @@ def bind(
         repick=repick or [],
         forget=forget or [],
         check=check,
+        strict=strict,
     )
     if output == Format.json:
         console.print_json(result.to_dict())
     else:
         rows = [(r.claim.short, r.klass.name, r.reason, r.change) for r in result.rows]
         console.print_table(("CLAIM", "CLASS", "REASON", "CHANGE"), rows)
-    console.print_problems(result.warnings, label="warning")
+    console.print_problems([*result.warnings, *result.unread], label="warning")
     console.print_problems(result.errors)
     raise typer.Exit(1 if result.errors or (check and result.changed) else 0)
 
@@ -198,9 +206,10 @@ def render(
     ] = False,
     output: Annotated[TextFormat, typer.Option("--output", "-o", help="How to print it.")] = TextFormat.yaml,
 ) -> None:
-    """Print what a stack makes, in the order of making. Needs no engine and no cluster, and knows no secret.
+    """Print the resources of a stack as YAML, in the order of creation.
 
-    Given the files of a composite and its composition (today's dialect), print what these make.
+    Needs no engine and no cluster, and contains no secret. Given the files of a composite and its composition, it
+    prints the resources composed for the composite, as Crossplane's render command does.
 
     Example: claimsmith render dev > before.yaml
 
@@ -239,7 +248,9 @@ def generate(
     check: Annotated[bool, typer.Option("--check", help="Write nothing; exit 1 where a component is stale.")] = False,
     output: Output = Format.text,
 ) -> None:
-    """Write the Pulumi component of each class beside its YAML: components/NAME/component.py.
+    """Generate the Pulumi component of each class.
+
+    It is written beside the class: components/NAME/component.py.
 
     Example: claimsmith generate --check
     """
@@ -256,7 +267,9 @@ def generate(
 @app.command()
 @console.command
 def status(stack: Stack, output: Output = Format.text) -> None:
-    """Show the claims of a deployed stack: class, phase, all children and the keys of the connection Secret.
+    """Show the claims of a deployed stack.
+
+    Each with its class, phase, all children and the keys of its connection Secret.
 
     Example: claimsmith status dev
     """
@@ -276,7 +289,9 @@ def status(stack: Stack, output: Output = Format.text) -> None:
 @app.command()
 @console.command
 def env() -> None:
-    """Print the settings with which plain `pulumi` commands work in this project: the engine on PATH, the passphrase.
+    """Print the environment variables for plain `pulumi` commands.
+
+    Among them are the PATH of the engine and the passphrase of this project's local state.
 
     Example: eval "$(claimsmith env)" && pulumi preview --stack dev
     """

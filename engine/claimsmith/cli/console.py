@@ -46,6 +46,7 @@ class TextFormat(StrEnum):
     json = "json"
 
 
+Strict = Annotated[bool, typer.Option("--strict", help="Refuse claims with fields that nothing reads.")]
 Output = Annotated[Format, typer.Option("--output", "-o", help="How to print the result.")]
 
 

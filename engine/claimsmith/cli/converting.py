@@ -26,10 +26,11 @@ def convert(
     ] = None,
     output: Annotated[TextFormat, typer.Option("--output", "-o", help="How to print it.")] = TextFormat.yaml,
 ) -> None:
-    """Say older classes, definitions and claims in today's dialect: definitions, compositions in mode Pipeline, claims.
+    """Convert classes and claims to Crossplane compositions and claims.
 
-    What today's dialect cannot say is named with its place, and the exit code is 1; the rest is printed or written all
-    the same. A file that is there already and says something else is never overwritten.
+    Classes and definitions of the older formats become CompositeResourceDefinitions, and Compositions of mode Pipeline.
+    What these cannot express is reported with its place, and the exit code is 1; the rest is printed or written all the
+    same. An existing file with other content is never overwritten.
 
     Example: claimsmith convert components/private-mysql-server stacks/dev/claims --output-dir converted
     """

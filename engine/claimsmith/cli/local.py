@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer(
     no_args_is_help=True,
-    help="A real control plane on this machine, with a simulated cloud behind it.",
+    help="Run a control plane on this machine, with a simulated cloud.",
     rich_markup_mode=None,
 )
 
@@ -33,7 +33,9 @@ def up(
     ] = True,
     output: console.Output = console.Format.text,
 ) -> None:
-    """Start the control plane in the background; do nothing where it runs already.
+    """Start the control plane in the background.
+
+    Does nothing where it runs already.
 
     Example: claimsmith local up --stack dev && export KUBECONFIG=$PWD/.claimsmith/local/kubeconfig
     """
@@ -54,7 +56,7 @@ def down(
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Don't ask before removing.")] = False,
     output: console.Output = console.Format.text,
 ) -> None:
-    """Stop the control plane; its data stays unless told otherwise.
+    """Stop the control plane. Its data stays unless --wipe is given.
 
     Example: claimsmith local down --wipe --yes
     """
@@ -75,7 +77,9 @@ def down(
 @app.command()
 @console.command
 def status(output: console.Output = console.Format.text) -> None:
-    """Tell how the control plane stands; exit code 0 where it runs, 1 where it does not.
+    """Show whether the control plane runs.
+
+    Exit code 0 where it runs, 1 where it does not.
 
     Example: claimsmith local status --output json
     """

@@ -7,9 +7,48 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 import typer
+from typer.core import TyperGroup
+
+GROUPS: Final[dict[str, tuple[str, ...]]] = {
+    "Start": ("init",),
+    "Write": ("new", "classes", "generate", "convert"),
+    "Check and review": ("validate", "render", "review", "explain", "graph"),
+    "Deploy": ("bind", "crds", "env"),
+    "Operate": ("status", "drift", "recover", "shard"),
+    "Tools": ("toolchain", "local"),
+}
+"""The commands in the order in which somebody meets them. The first sentence of a command's help is shown beside it."""
+
+
+class Grouped(TyperGroup):
+    """The commands under the headings of `GROUPS`; what is in none of them stands under the last.
+
+    Contexts and formatters are of typer's own click in newer versions, and of the package of that name in older ones.
+    """
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """The names in the order of the groups."""
+        order = [name for names in GROUPS.values() for name in names]
+        found = super().list_commands(ctx)
+        return [*(n for n in order if n in found), *(n for n in found if n not in order)]
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Write each group with a heading of its own, all in the same columns."""
+        names = self.list_commands(ctx)
+        width = max(map(len, names))
+        known = {name: heading for heading, grouped in GROUPS.items() for name in grouped}
+        for heading in GROUPS:
+            rows = []
+            for name in (n for n in names if known.get(n, [*GROUPS][-1]) == heading):
+                command = self.get_command(ctx, name)
+                if command is not None and not command.hidden:
+                    rows.append((name.ljust(width), command.get_short_help_str(formatter.width)))
+            if rows:
+                with formatter.section(heading):
+                    formatter.write_dl(rows)
 
 
 def outline(app: typer.Typer) -> typer.Typer:

@@ -48,7 +48,10 @@ def explain(
     ] = None,
     output: Output = Format.text,
 ) -> None:
-    """Tell the story of a claim: which classes could serve it, which does and why, what is made, and out of what.
+    """Explain how a claim was resolved.
+
+    Shows the candidate classes, the selected class and the reason, the resources composed for the claim, and the
+    origin of their fields.
 
     Example: claimsmith explain dev sql
 
@@ -87,7 +90,9 @@ def explain(
 
 @console.command
 def drift(stack: Stack, output: Output = Format.text) -> None:
-    """Tell, claim by claim, what a refresh would find: what was changed or deleted behind our back. Changes nothing.
+    """Show what was changed or deleted outside of Pulumi.
+
+    Reports, claim by claim, what a refresh would find. Changes nothing.
 
     Exit code 0 where all is as it was left, 2 where something is not, 1 where that cannot be told.
 
@@ -117,7 +122,9 @@ def classes(
     ] = None,
     output: Output = Format.text,
 ) -> None:
-    """List what can be claimed, and what serves it: labels, default, weight, and what each class makes.
+    """List the kinds that can be claimed, and their classes.
+
+    Each class with its labels, weight, whether it is the default, and the kinds that it creates.
 
     Example: claimsmith classes MySQLInstance
     """
@@ -145,7 +152,9 @@ def crds(
     ] = None,
     output: Annotated[TextFormat, typer.Option("--output", "-o", help="How to print it.")] = TextFormat.yaml,
 ) -> None:
-    """Print the CustomResourceDefinitions of the kinds that the platform makes up: defined kinds, requirements, claims.
+    """Print the CustomResourceDefinitions of the platform's own kinds.
+
+    These are defined kinds, requirements and claims.
 
     Those of our records (CompositeResource and the like) are among them. Without any of them everything works all the
     same; with them the cluster knows the kinds, and `kubectl explain` describes them.
@@ -188,7 +197,9 @@ def graph(
         Path | None, typer.Option("--output", "-o", help="A file to write.", dir_okay=False, show_default=False)
     ] = None,
 ) -> None:
-    """Draw what a stack, a class or a claim makes: as SVG, or as an HTML page that needs nothing else.
+    """Draw the resources of a stack, a class or a claim.
+
+    As SVG, or as a self-contained HTML page.
 
     Large stacks are folded: claims that differ in nothing but their names become one. Secrets are shown by name only.
 

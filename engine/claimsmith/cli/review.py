@@ -45,6 +45,7 @@ def review(
     preview: Annotated[
         bool, typer.Option("--preview", help="Ask the real engine too, and tell where it says something else.")
     ] = False,
+    strict: console.Strict = False,
     output: Annotated[
         ReviewFormat | None,
         typer.Option("--output", help="How to write it; markdown is for a pull request.", show_default="terminal"),
@@ -56,7 +57,7 @@ def review(
         ),
     ] = None,
 ) -> None:
-    """Tell what a change does to every claim in every environment, before it is done.
+    """Show what a change does to every claim in every environment.
 
     The files of a git revision and those of the working tree are planned and compared; nothing is deployed, and without
     --preview no engine or cluster is needed.
@@ -72,7 +73,7 @@ def review(
     written = [(path.absolute(), output or _form_of(path)) for path in file or ()]
     project = Project(find_root())
     with console.progress("review", len(stack) if stack else None) as tick:
-        found = reviews.review(project, base, stacks=stack or (), preview=preview, tick=tick)
+        found = reviews.review(project, base, stacks=stack or (), preview=preview, strict=strict, tick=tick)
     _write(found, written, output)
     raise typer.Exit(_code(found))
 

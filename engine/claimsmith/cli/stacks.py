@@ -24,7 +24,9 @@ def recover(
     ] = False,
     output: Output = Format.text,
 ) -> None:
-    """Show what a killed run left behind, and mend it: locks without owner, interrupted operations, leftovers.
+    """Show and repair what a killed run left behind.
+
+    Locks without an owner, interrupted operations, and leftover processes and files.
 
     Example: claimsmith recover dev --yes
     """
@@ -61,7 +63,9 @@ def shard(
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Cut it; without it the cut is only shown.")] = False,
     output: Output = Format.text,
 ) -> None:
-    """Cut a large stack into several, by namespace or team: files, bindings and state, nothing is replaced or deleted.
+    """Split a large stack into several, by namespace or team.
+
+    Moves files, bindings and state; nothing is replaced or deleted.
 
     Claims that refer to each other stay together; what the stack gives as it is stays, and is referred to from there.
 

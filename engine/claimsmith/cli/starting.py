@@ -14,7 +14,9 @@ if TYPE_CHECKING:
     from claimsmith.project import Project
     from claimsmith.starting.claim_fields import Field
 
-new = typer.Typer(help="Write a new class or claim: one YAML file, never over another.", no_args_is_help=True)
+new = typer.Typer(
+    help="Write a new class or claim. Never overwrites another file.", no_args_is_help=True, rich_markup_mode=None
+)
 
 
 @console.command
@@ -26,7 +28,9 @@ def init(
         str | None, typer.Option(help="The project's name; the folder's where none is given.", show_default=False)
     ] = None,
 ) -> None:
-    """Make a new platform project: a class, a claim, their tests, and what is needed to deploy them.
+    """Create a platform project with a class, a claim and their tests.
+
+    It has all that is needed to deploy them.
 
     Example: claimsmith init my-platform
     """
@@ -55,7 +59,9 @@ def new_claim(
         str | None, typer.Option("--class", help="The class that is to serve it.", show_default=False)
     ] = None,
 ) -> None:
-    """Write a claim to stacks/STACK/claims/NAME.yaml: required fields filled, the others as comments.
+    """Write a new claim to stacks/STACK/claims/NAME.yaml.
+
+    Required fields are filled, optional fields are written as comments.
 
     On a terminal it asks for what is missing.
 
@@ -96,7 +102,9 @@ def new_class(
     description: Annotated[str, typer.Option(help="What it is, for a person to read.")] = "",
     default: Annotated[bool, typer.Option("--default", help="Serve claims that choose nothing.")] = False,
 ) -> None:
-    """Write a class to components/NAME/class.yaml, its parts joined by selectors where claimsmith knows the fields.
+    """Write a new class to components/NAME/class.yaml.
+
+    Its resources are joined by selectors where claimsmith knows the fields.
 
     On a terminal it asks for what is missing.
 

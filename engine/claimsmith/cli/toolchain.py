@@ -16,7 +16,7 @@ app = typer.Typer(no_args_is_help=False)
 @app.callback(invoke_without_command=True)
 @console.command
 def show(context: typer.Context, output: Output = Format.text) -> None:
-    """Show or bring the programs of the real engine: Pulumi, its provider, and a local control plane.
+    """Show or install Pulumi, its provider and a local control plane.
 
     Without a command: each part, its version and where it comes from; exit code 1 where one is missing. The environment
     variable CLAIMSMITH_TOOLCHAIN selects the versions: default (any compatible ones), oldest or newest (exact ones).
@@ -41,7 +41,9 @@ def show(context: typer.Context, output: Output = Format.text) -> None:
 @app.command()
 @console.command
 def install(output: Output = Format.text) -> None:
-    """Bring what is missing: an official download, else a build with Go (about 20 minutes, once).
+    """Install the missing parts.
+
+    By an official download, else by a build with Go (about 20 minutes, once).
 
     Example: claimsmith toolchain install
     """

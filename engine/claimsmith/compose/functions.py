@@ -15,19 +15,12 @@ from claimsmith.compose.readiness import is_ready
 from claimsmith.compose.today import Desired, Observed, State
 from claimsmith.documents import Document
 from claimsmith.errors import ComposeError, EngineError, Problem
+from claimsmith.models.composition_today import FUNCTIONS, TEMPLATING, function_of
 from claimsmith.models.klass import Side, Step
 from claimsmith.models.objects import group_of
 from claimsmith.values import object_at
 
-KNOWN = (
-    "function-patch-and-transform",
-    "function-auto-ready",
-    "function-environment-configs",
-    "function-go-templating",
-)
 CONTEXT = "apiextensions.crossplane.io/environment"
-TEMPLATING = "gotemplating.fn.crossplane.io"
-"""The group of the go-templating function's input."""
 _META = "meta.gotemplating.fn.crossplane.io"
 
 
@@ -35,16 +28,14 @@ def run(
     step: Step, observed: Observed, state: State, *, document: Document, extra: Sequence[Mapping[str, Any]] = ()
 ) -> None:
     """Run one step on the state, in place; a function that is not known is refused."""
-    match group_of(str(step.input.get("apiVersion", ""))):
-        case "pt.fn.crossplane.io":
+    match function_of(step.function, step.input):
+        case "function-patch-and-transform":
             today.run_step(step, observed, state, document=document)
-        case "environmentconfigs.fn.crossplane.io":
+        case "function-environment-configs":
             _located(step, document, lambda: _environment_configs(step, observed, state, extra))
-        case group if group == TEMPLATING:
+        case "function-go-templating":
             _located(step, document, lambda: _go_templating(step, observed, state))
-        case _ if step.templates or step.environment:
-            today.run_step(step, observed, state, document=document)
-        case _ if step.function.endswith("function-auto-ready"):
+        case "function-auto-ready":
             _auto_ready(observed, state)
         case _:
             raise unknown(step, document)
@@ -117,5 +108,5 @@ def unknown(step: Step, document: Document) -> ComposeError:
     """The refusal of a step that runs a function which is not known."""
     path = f"{step.at.removesuffix('.input')}.functionRef.name"
     what = f"the step {step.name!r} runs {step.function}, which is not known here"
-    fix = f"use one of: {', '.join(KNOWN)}; or render it with the peer's own command"
+    fix = f"use one of: {', '.join(FUNCTIONS)}; or render it with Crossplane's own command"
     return ComposeError(Problem(what, document.source_of(path), path, fix))

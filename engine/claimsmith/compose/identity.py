@@ -46,7 +46,7 @@ Crossplane selects by is the owner reference, which is not written here.
 """
 
 _ALPHABET = "bcdfghjklmnpqrstvwxz2456789"
-_RESERVED = ("kubernetes.io", "k8s.io")
+_RESERVED = (".kubernetes.io", ".k8s.io")
 _COMPOSITES = (Parent.instance, Parent.xr)
 _OWN_NAME = (*_COMPOSITES, Parent.xr_claim)
 _OF_CLAIMS = ("compositeDeletePolicy", "writeConnectionSecretToRef", "publishConnectionDetailsTo")
@@ -116,9 +116,8 @@ class Identity:
             case Parent.requirement | Parent.xr_claim:
                 values = {CLAIM_NAMESPACE: self.namespace, CLAIM_NAME: self.name}
             case Parent.xr:
-                known = {k: self.given_labels[k] for k in (CLAIM_NAMESPACE, CLAIM_NAME) if self.given_labels.get(k)}
                 whose = self.given_labels.get(COMPOSITE_LABEL) or self.name
-                values = {COMPOSITE_LABEL: whose, **(known if len(known) > 1 else {})}
+                values = {COMPOSITE_LABEL: whose, **claim_labels(self.given_labels)}
             case _:
                 values = dict(zip(CLAIM_LABELS, (self.namespace, self.name, self.uid), strict=True))
         return {key: label_value(value) for key, value in values.items()}
@@ -131,6 +130,15 @@ class Identity:
         """The claim as a `claimRef` names it."""
         place = {"namespace": self.namespace} if self.namespace else {}
         return {"apiVersion": self.api_version, "kind": self.kind, **place, "name": self.name}
+
+
+def claim_labels(given: Mapping[str, Any]) -> dict[str, str]:
+    """The labels of a composite that name its claim: what it is composed of gets them too, both or neither.
+
+    So Crossplane does since v2.2, whose render command reads the labels and not the composite's claimRef.
+    """
+    found = {key: str(given[key]) for key in (CLAIM_NAMESPACE, CLAIM_NAME) if given.get(key)}
+    return found if len(found) > 1 else {}
 
 
 @lru_cache(maxsize=256)
@@ -235,7 +243,7 @@ def _object(data: Mapping[str, Any], key: str) -> dict[str, Any]:
 
 def passed_on(given: Mapping[str, str]) -> dict[str, str]:
     """The labels or annotations of a claim that its composite gets: none that are reserved for Kubernetes itself."""
-    return {k: v for k, v in given.items() if not k.partition("/")[0].endswith(_RESERVED)}
+    return {k: v for k, v in given.items() if not f".{k.partition('/')[0]}".endswith(_RESERVED)}
 
 
 def _claimed(spec: Mapping[str, Any], identity: Identity) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from typing import Any
 
 from claimsmith import fieldpath
 from claimsmith.compose import functions
-from claimsmith.compose.identity import COMPOSITE_LABEL, RESOURCE_NAME
+from claimsmith.compose.identity import COMPOSITE_LABEL, RESOURCE_NAME, claim_labels
 from claimsmith.compose.today import Existing, Observed, State
 from claimsmith.errors import ComposeError, ModelError, Problem
 from claimsmith.models.klass import Class
@@ -148,7 +148,8 @@ def _dressed(name: str, state: State, observed: Observed) -> dict[str, Any]:
     if owner.get("namespace"):
         metadata["namespace"] = owner["namespace"]
     metadata["annotations"] = {**_texts(metadata.get("annotations")), RESOURCE_NAME: name}
-    metadata["labels"] = {**_texts(metadata.get("labels")), COMPOSITE_LABEL: prefix}
+    claim = claim_labels(object_at(owner, "labels"))
+    metadata["labels"] = {**_texts(metadata.get("labels")), COMPOSITE_LABEL: prefix, **claim}
     metadata["ownerReferences"] = _owners(metadata.get("ownerReferences"), observed.composite, name)
     return {**document, "metadata": metadata}
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
-from claimsmith import binding
+from claimsmith import binding, fieldpath
 from claimsmith.binding import Choice, Record
 from claimsmith.catalog import Catalog
 from claimsmith.convert import instances, paths
@@ -15,6 +16,7 @@ from claimsmith.convert.said import Said
 from claimsmith.documents import read_documents
 from claimsmith.models.claim import Claim
 from claimsmith.models.definition import Definition
+from claimsmith.models.exported import bare
 from claimsmith.models.klass import Class
 from claimsmith.models.objects import ClaimKey
 from claimsmith.values import copied, object_at
@@ -73,7 +75,9 @@ def _as_written(claim: Claim) -> dict[str, Any]:
     """The claim without the defaults that its definition fills in: today's definition fills them in too."""
     if not claim.document.text:
         return claim.data
-    return read_documents(claim.document.text, file=claim.document.file)[0].data
+    [whole, *_] = read_documents(claim.document.text, file=claim.document.file)
+    at = claim.document.at
+    return bare(replace(claim.document, data=fieldpath.get(whole.data, at) if at else whole.data)).data
 
 
 def _chosen(

@@ -129,7 +129,7 @@ class Composite(pulumi.ComponentResource):
 
         `ready` says when it counts as made, and `awaits` which of its fields others are made of.
         """
-        dressed = self._dressed(template, api_version, kind, fields, class_ref, previous_name)
+        dressed = self._followed(template, self._dressed(template, api_version, kind, fields, class_ref, previous_name))
         wait_for = flow.wait_for(managed=managed, ready=ready, awaits=awaits)
         options = options_of(dressed, managed=managed, identity=self.claim, wait_for=wait_for)
         dressed = self._as_controllers_left_it(dressed, options)
@@ -161,18 +161,24 @@ class Composite(pulumi.ComponentResource):
     def templated(
         self, template: str, api_version: str, kind: str, /, *, engine: str, text: str, previous_name: str | None = None
     ) -> Managed:
-        """Register what a template's text becomes for the claim; its selectors are followed here."""
+        """Register what a template's text becomes for the claim."""
         claim = {**self._args, "metadata": {**self._args["metadata"], "uid": self.claim.uid}}
         head = {"apiVersion": api_version, "kind": kind}
         document = templated(Opaque(engine, text), head, claim)
-        own = Target(f"{self._address}/{template}", GroupKind.of(head), {}, self._address, template=template)
+        fields = {k: v for k, v in document.items() if k not in head}
+        return self.child(template, api_version, kind, previous_name=previous_name, **fields)
+
+    def _followed(self, template: str, document: dict[str, Any]) -> dict[str, Any]:
+        """The document with its selectors followed that a template's text made, or a patch copied from the claim.
+
+        Those that the class itself has are followed in the generated code already.
+        """
+        own = Target(f"{self._address}/{template}", GroupKind.of(document), {}, self._address, template=template)
 
         def ref_of(selection: Selection) -> dict[str, Any]:
             return {"name": self._picked(selection, own, fieldpath.to_text(selection.ref_path))}
 
-        resolved = reference.replace_selectors(document, self._deployment.table, ref_of)
-        fields = {k: v for k, v in resolved.items() if k not in head}
-        return self.child(template, api_version, kind, previous_name=previous_name, **fields)
+        return reference.replace_selectors(document, self._deployment.table, ref_of)
 
     def composite(
         self, template: str, api_version: str, kind: str, /, *, previous_name: str | None = None, **fields: Any

@@ -9,6 +9,7 @@ from typing import Any
 
 import pulumi
 
+from claimsmith import fieldpath, reference
 from claimsmith.absent import ABSENT
 from claimsmith.compose import environments
 from claimsmith.edge.component import Composite
@@ -16,6 +17,7 @@ from claimsmith.edge.managed import Managed
 from claimsmith.edge.values import read, settled, told
 from claimsmith.errors import ReferenceError_
 from claimsmith.models.klass import Side
+from claimsmith.reference import Selection
 
 
 class Composition(Composite):
@@ -37,6 +39,23 @@ class Composition(Composite):
             return {"name": self.select(template, path, kinds, labels)}
         except ReferenceError_:
             return ABSENT
+
+    def _followed(self, template: str, document: dict[str, Any]) -> dict[str, Any]:
+        """The document with its selectors followed that a patch copied from the composite.
+
+        Which sibling one of them means is not told here, but to its controller, by the label that all siblings have.
+        """
+        label = self.claim.sibling_labels()
+
+        def ref_of(selection: Selection) -> Any:
+            kinds = " or ".join(map(str, selection.targets))
+            return self.selected(template, fieldpath.to_text(selection.ref_path), kinds, selection.labels)
+
+        def fits(selection: Selection) -> bool:
+            told = selection.same_parent or label.items() <= selection.labels.items()
+            return not told and ref_of(selection) is not ABSENT
+
+        return reference.replace_selectors(document, self._deployment.table, ref_of, siblings=label, fits=fits)
 
     def observed(self, made: Managed | Composite | None, path: str) -> Any:
         """A field of a child once it is there; ABSENT where it has none."""

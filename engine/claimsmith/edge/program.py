@@ -27,12 +27,12 @@ from claimsmith.edge.released import ReleasedComposite
 from claimsmith.edge.static import refuse_held, static_component
 from claimsmith.edge.takeovers import conflicts_ahead
 from claimsmith.edge.workloads import application_data, component_of, deploy_workloads
-from claimsmith.errors import EngineError, GenerateError, Problem
+from claimsmith.errors import EngineError, GenerateError, ModelError, Problem
 from claimsmith.expand import claim_data
 from claimsmith.generate import class_name
 from claimsmith.models.klass import Class
 from claimsmith.plan import GivenResource, Plan, PlannedClaim, target_of, target_of_given
-from claimsmith.project import Project, find_root
+from claimsmith.project import STRICT, Project, find_root
 from claimsmith.reference import Table
 
 
@@ -45,7 +45,10 @@ def run(start: Path | None = None) -> None:
         settings = pulumi.Config("claimsmith")
         stack = pulumi.get_stack()
         reading = deployed.Reading(project.root, f"{pulumi.get_organization()}/{pulumi.get_project()}/{stack}")
-        plan = project.plan(stack, unrecorded_ok=settings.get("bind") == "auto")
+        strict = bool(settings.get_bool(STRICT))
+        plan = project.plan(stack, unrecorded_ok=settings.get("bind") == "auto", strict=strict)
+        if plan.unread.errors:
+            raise ModelError(*plan.unread.errors)
         components = _components(project, plan)
         cluster = Cluster(workspace.read_kubeconfig(project, settings.get("kubeconfig")), settings.get("context"))
         identity = cluster.identity()
@@ -98,7 +101,8 @@ def deploy(
 ) -> None:
     """Register every claim's component, and export what the claims became."""
     bound = members or Members()
-    for problem in (*plan.warnings, *bound.said, *(u.problem for u in plan.unbound if not u.mistake)):
+    unbound = (u.problem for u in plan.unbound if not u.mistake)
+    for problem in (*plan.warnings, *plan.unread.warnings, *bound.said, *unbound):
         pulumi.log.warn(str(problem))
     deployment = Deployment(
         project=plan.project,

@@ -8,6 +8,7 @@ of its definition and gets that schema's defaults.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from claimsmith import fieldpath, schema
@@ -40,7 +41,7 @@ def read(document: Document, xrd: Xrd, *, claim: bool) -> Claim:
     if found:
         raise ModelError(*in_order(found))
     full: dict[str, Any] = schema.defaulted(given, rules)
-    document = Document(full, document.file, document.line, document.text)
+    document = replace(document, data=full)
     raw = parse(Instance, document)
     namespaced = claim or xrd.namespaced
     namespace = (raw.metadata.namespace or "default") if namespaced else ""
@@ -95,13 +96,7 @@ def full_schema(xrd: Xrd, version: str, *, claim: bool) -> Schema:
         return {"type": "object", PRESERVE: True}
     properties = dict(own.get("properties") or {})
     spec = dict(properties.get("spec") or {"type": "object", PRESERVE: True})
-    added = {"crossplane": record("How it is composed.", **_core(xrd))} if xrd.modern and not claim else _core(xrd)
-    if claim:
-        added |= _of_claims()
-    elif not xrd.modern:
-        added |= _of_composites()
-    else:
-        added["crossplane"]["properties"]["resourceRefs"] = {"type": "array", "items": _OPEN}
+    added = core_fields(xrd, claim=claim)
     mine = spec.get("properties") or {}
     spec["properties"] = {**added, **{k: _both(added.get(k), v) for k, v in mine.items()}}
     spec.setdefault("description", "What is wanted.")
@@ -109,6 +104,16 @@ def full_schema(xrd: Xrd, version: str, *, claim: bool) -> Schema:
     # Conditions and the like are written by whoever reconciles it.
     properties |= {"spec": spec, "status": {**status, PRESERVE: True} if isinstance(status, Mapping) else _STATUS}
     return {**own, "type": "object", "properties": properties}
+
+
+def core_fields(xrd: Xrd, *, claim: bool) -> dict[str, Schema]:
+    """The fields of the spec that Crossplane itself adds to every composite, or to every claim."""
+    if claim:
+        return _core(xrd) | _of_claims()
+    if not xrd.modern:
+        return _core(xrd) | _of_composites()
+    refs = {"resourceRefs": {"type": "array", "items": _OPEN}}
+    return {"crossplane": record("How it is composed.", **_core(xrd), **refs)}
 
 
 def _both(added: Schema | None, given: Any) -> Any:

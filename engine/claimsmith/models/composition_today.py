@@ -32,7 +32,16 @@ PATCH_AND_TRANSFORM = "pt.fn.crossplane.io"
 """The group of the patch-and-transform function's input."""
 ENVIRONMENT_CONFIGS = "environmentconfigs.fn.crossplane.io"
 """The group of the input of the function that reads environments."""
+TEMPLATING = "gotemplating.fn.crossplane.io"
+"""The group of the go-templating function's input."""
 FUNCTION = "function-patch-and-transform"
+FUNCTIONS = (FUNCTION, "function-auto-ready", "function-environment-configs", "function-go-templating")
+"""The functions that are known here."""
+_BY_GROUP = {
+    PATCH_AND_TRANSFORM: FUNCTION,
+    ENVIRONMENT_CONFIGS: "function-environment-configs",
+    TEMPLATING: "function-go-templating",
+}
 _OWN = ("patchSets", "environment", "resources")
 
 
@@ -106,10 +115,11 @@ def read(document: Document) -> tuple[Class, list[Problem]]:
     steps: list[Step] = []
     for name, function, data, at in _steps(raw.spec, document.data["spec"]):
         with problems.catch():
-            if _patches_and_transforms(function, data):
+            known = function_of(function, data)
+            if known == FUNCTION:
                 steps.append(read_step(document, data, at, name=name, function=function, warnings=warnings))
             else:
-                if group_of(str(data.get("apiVersion", ""))) == ENVIRONMENT_CONFIGS:
+                if known == _BY_GROUP[ENVIRONMENT_CONFIGS]:
                     _check_environment(document, data, at)
                 steps.append(Step(name, function, data, at=fieldpath.to_text(at)))
     problems.raise_as(ModelError)
@@ -165,11 +175,15 @@ def _check_environment(document: Document, data: Mapping[str, Any], at: fieldpat
         parse(EnvironmentInput, document, data=data, at=at)
 
 
-def _patches_and_transforms(function: str, data: Mapping[str, Any]) -> bool:
-    """Whether a step is for the patch-and-transform function: by its input, or by its name where there is none."""
-    return group_of(str(data.get("apiVersion", ""))) == PATCH_AND_TRANSFORM or (
-        function.endswith(FUNCTION) and not data.get("apiVersion")
-    )
+def function_of(function: str, data: Mapping[str, Any]) -> str:
+    """Which of the known functions a step runs, empty for another: by the group of its input, else by its name.
+
+    Whoever installs a function names it, so its input tells more; but a function reads what it is given, whatever group
+    the input says that it is of.
+    """
+    group = group_of(str(data.get("apiVersion", "")))
+    named = (known for known in FUNCTIONS if function == known or function.endswith(f"-{known}"))
+    return _BY_GROUP.get(group) or next(named, "")
 
 
 def _filled(resource: Any, index: int) -> Any:

@@ -6,6 +6,7 @@ definition injects (`application` or `infrastructure`).
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from claimsmith.documents import Document
@@ -33,13 +34,13 @@ def read(document: Document, definition: Definition, *, requirement: bool) -> Cl
     """The instance as a claim, checked against its definition's schema."""
     data = document.data
     if data.get("spec") is None:
-        document = Document({**data, "spec": {}}, document.file, document.line, document.text)
+        document = replace(document, data={**data, "spec": {}})
     problems = check_instance(definition, document, requirement=requirement)
     if problems:
         raise ModelError(*problems)
     raw = parse(Instance, document)
     full = defaulted(definition, document.data, requirement=requirement)
-    document = Document(full, document.file, document.line, document.text)
+    document = replace(document, data=full)
     injected = full["spec"].get(definition.injected) or {}
     namespaced = requirement or definition.namespaced
     namespace = (raw.metadata.namespace or "default") if namespaced else ""

@@ -206,6 +206,12 @@ def _rights(comparison: Comparison) -> Iterator[Warned]:
             yield _of(pair.new, "rights-widened", Level.warning, what, "allow only what is used")
 
 
+def _unread(comparison: Comparison) -> Iterator[Warned]:
+    """Fields of claims that nothing reads, changed or not: they would stay unnoticed for as long as nobody looks."""
+    for problem in comparison.new.plan.unread.warnings:
+        yield Warned("claim-field-unread", Level.warning, problem.what, where=problem.where, fix=problem.fix)
+
+
 def _keys(secret: Connection) -> set[str] | None:
     """The keys that a Secret will have; None where a source brings whatever it has."""
     if any(s.keys is None for s in secret.sources):
@@ -247,4 +253,5 @@ RULES: tuple[Rule, ...] = (
     _keys_missing,
     _accounts,
     _rights,
+    _unread,
 )

@@ -22,6 +22,7 @@ __all__ = [
     "TemplateError",
     "check",
     "fields_read",
+    "reads",
     "render",
     "render_document",
     "render_documents",
@@ -61,6 +62,14 @@ def fields_read(engine: str, text: str) -> list[str]:
     return _engine(engine).fields_read(text)
 
 
+def reads(engine: str, text: str) -> list[tuple[str, ...]]:
+    """All that a template may read of the data, each path with everything below it; the empty path is all of it.
+
+    Other than `fields_read`, it may name more than the template needs, and never less.
+    """
+    return _engine(engine).reads(text)
+
+
 def check(engine: str, text: str, *, file: str = "template") -> list[Finding]:
     """What is wrong with a template, or doubtful, as far as it can be told before any data exists."""
     try:
@@ -77,6 +86,8 @@ class _Engine(Protocol):
     def check(self, text: str, *, file: str) -> list[Finding]: ...
 
     def fields_read(self, text: str) -> list[str]: ...
+
+    def reads(self, text: str) -> list[tuple[str, ...]]: ...
 
 
 def subset_table() -> str:

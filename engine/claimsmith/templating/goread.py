@@ -11,6 +11,7 @@ from claimsmith.templating.goast import (
     Block,
     Branch,
     Chain,
+    Command,
     Dot,
     Field,
     Identifier,
@@ -185,3 +186,66 @@ class _Reader:
         path = (*start, *names)
         self.paths.append(path)
         return path
+
+
+# All that may be read
+
+
+def reads(tree: Tree) -> list[Path]:
+    """The paths of the data that the template reads, each with everything below it; the empty path is all of it.
+
+    There may be more than the template needs, never less: what is put into a variable, or is entered by `with` or
+    `range`, counts as read whole, so that it does not matter where the value goes from there.
+    """
+    found: dict[Path, None] = {}
+    for path in _block_reads(tree.block, ()):
+        found[path] = None
+    return [*found]
+
+
+def _block_reads(block: Block, dot: Path | None) -> Iterator[Path]:
+    for node in block:
+        match node:
+            case Action(_, pipe):
+                yield from _pipe_reads(pipe, dot)
+            case Branch(_, keyword, branches, otherwise):
+                for pipe, body in branches:
+                    yield from _pipe_reads(pipe, dot)
+                    yield from _block_reads(body, None if keyword == "with" else dot)
+                yield from _block_reads(otherwise, dot)
+            case Range(_, pipe, body, otherwise):
+                yield from _pipe_reads(pipe, dot)
+                yield from _block_reads(body, None)
+                yield from _block_reads(otherwise, dot)
+            case _:
+                pass
+
+
+def _pipe_reads(pipe: Pipe, dot: Path | None) -> Iterator[Path]:
+    for command in pipe.commands:
+        head, *rest = command.operands
+        keys = [o.value for o in rest[1:] if isinstance(o, Literal) and isinstance(o.value, str)]
+        if isinstance(head, Identifier) and head.name in _KEYED and rest and len(keys) == len(rest) - 1:
+            yield from _operand_reads(rest[0], dot, tuple(keys))
+        else:
+            for operand in command.operands:
+                yield from _operand_reads(operand, dot)
+
+
+def _operand_reads(operand: Operand, dot: Path | None, below: Path = ()) -> Iterator[Path]:
+    """What an operand reads, where only what is `below` it is wanted."""
+    match operand:
+        case Dot() if dot is not None:
+            yield (*dot, *below)
+        case Field(_, names) if dot is not None:
+            yield (*dot, *names, *below)
+        case Variable(_, "$", names):
+            yield (*names, *below)
+        case Chain(_, inner, names):
+            yield from _operand_reads(inner, dot, (*names, *below))
+        case Pipe(_, (Command(_, (single,)),)) if not isinstance(single, Identifier):
+            yield from _operand_reads(single, dot, below)
+        case Pipe():
+            yield from _pipe_reads(operand, dot)
+        case _:
+            pass

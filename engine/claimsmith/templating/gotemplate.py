@@ -32,6 +32,11 @@ def fields_read(text: str) -> list[str]:
     return goread.fields(goparse.parse(text))
 
 
+def reads(text: str) -> list[tuple[str, ...]]:
+    """All that the template may read, each path with everything below it."""
+    return goread.reads(goparse.parse(text))
+
+
 @lru_cache(maxsize=256)
 def _usable(text: str, file: str) -> Tree:
     """The template's tree; as in Go, a function that is not there is an error even where it would not be called."""

@@ -63,6 +63,16 @@ def fields_read(text: str) -> list[str]:
     return [*paths]
 
 
+def reads(text: str) -> list[tuple[str, ...]]:
+    """All that the template may read, each path with everything below it."""
+    with raised_at():
+        tree = _parsed(text, "template")
+    # A template that uses a name of the data for a variable of its own may mean either by it.
+    if jinja_nodes.names_set(tree) & {"apiVersion", "kind", "metadata", "spec", "status"}:
+        return [()]
+    return [tuple(map(str, fieldpath.parse(path))) for path in fields_read(text)]
+
+
 def _path(node: nodes.Node, inner: set[int]) -> tuple[str, ...]:
     """The path that a chain of fields reads; its parts are noted, so as not to be taken for chains of their own."""
     match node:
