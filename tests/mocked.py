@@ -28,7 +28,9 @@ class Registered:
     retain: bool = False
     ignore_changes: tuple[str, ...] = ()
     timeouts: tuple[str, str, str] = ("", "", "")
-    aliases: tuple[str, ...] = ()
+    aliases: tuple[tuple[str, str], ...] = ()
+    """Name and type of each, empty where it is the same as now."""
+    protect: bool = False
 
 
 @dataclass
@@ -56,7 +58,8 @@ class Monitor(mocks.MockMonitor):
                 request.retainOnDelete,
                 tuple(request.ignoreChanges),
                 (request.customTimeouts.create, request.customTimeouts.update, request.customTimeouts.delete),
-                tuple(alias.spec.name for alias in request.aliases),
+                tuple((alias.spec.name, alias.spec.type) for alias in request.aliases),
+                request.protect,
             )
         )
         return super().RegisterResource(request)

@@ -16,10 +16,12 @@ from pulumi.runtime import rpc
 
 from claimsmith import actions, binding, generate, render
 from claimsmith.compose.identity import OWNER
-from claimsmith.expand import claim_data
+from claimsmith.compose.options import WAIT_FOR, waiting
+from claimsmith.expand import Child, claim_data
 from claimsmith.models.klass import Class
 from claimsmith.plan import Plan, PlannedClaim
 from claimsmith.project import Project
+from claimsmith.urns import resource_type
 from tests import samples
 from tests.conftest import ROOT
 from tests.golden_cases import GOOD
@@ -132,16 +134,51 @@ def test_a_component_without_a_plan_picks_by_itself(monkeypatch: pytest.MonkeyPa
     assert by_name([r.inputs for r in made(example)]) == rendered(example.plan)
 
 
+def told_options(resource: Registered) -> dict[str, Any]:
+    """What the engine is told of a resource beside its document."""
+    return {
+        "retain": resource.retain,
+        "protect": resource.protect,
+        "ignore": resource.ignore_changes,
+        "timeouts": resource.timeouts,
+        "aliases": set(resource.aliases),
+        "waits": resource.inputs["metadata"]["annotations"].get(WAIT_FOR),
+    }
+
+
+def planned_options(claim: PlannedClaim, name: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    """What the plan says of each child of a claim, by the child's name for the engine."""
+    for child in claim.children:
+        options = child.options
+        yield (
+            f"{name}/{child.template.name}",
+            {
+                "retain": options.retain,
+                "protect": options.protect,
+                "ignore": options.ignore_changes,
+                "timeouts": (options.timeout,) * 3,
+                "aliases": planned_aliases(child, name),
+                "waits": waiting(options).get(WAIT_FOR),
+            },
+        )
+    for inner in claim.nested:
+        yield from planned_options(inner, f"{name}/{inner.template}")
+
+
+def planned_aliases(child: Child, parent: str) -> set[tuple[str, str]]:
+    """All that the engine may know a child as: by its name before, by its apiVersion before, by both."""
+    before, version = child.template.previous_name, child.options.previous_api_version
+    names = {"", *([f"{parent}/{before}"] if before else [])}
+    types = {"", *([resource_type({"apiVersion": version, "kind": child.template.kind})] if version else [])}
+    return {(name, type_) for name in names for type_ in types} - {("", "")}
+
+
 @pytest.mark.parametrize("example", EXAMPLES)
 def test_options_are_those_of_the_plan(example: Example) -> None:
-    found = made(example)
-    for claim in example.plan.claims:
-        resources = resources_of(claim, found)
-        for child in claim.children:
-            resource, options = resources[child.template.name], child.options
-            assert resource.retain is options.retain
-            assert resource.ignore_changes == options.ignore_changes
-            assert resource.timeouts == (options.timeout,) * 3
+    """Retention, protection, ignored fields, timeouts, aliases and what is waited for, nested composites included."""
+    told = {r.name: told_options(r) for r in made(example)}
+    planned = dict(pair for claim in example.plan.claims for pair in planned_options(claim, claim.component_name))
+    assert {name: told[name] for name in planned} == planned
 
 
 @pytest.mark.parametrize("example", EXAMPLES)
@@ -196,13 +233,22 @@ def example(name: str) -> Example:
 
 def test_a_template_that_was_renamed_keeps_its_resource() -> None:
     found = {r.name: r.aliases for r in made(example("golden-options"))}
-    assert found["default/kept/store"] == ("default/kept/bucket",)
+    assert found["default/kept/store"] == (("default/kept/bucket", ""),)
     assert found["default/kept/config-map"] == ()
 
 
 def test_a_retained_resource_says_so() -> None:
     found = {r.name: (r.retain, r.timeouts[0]) for r in made(example("golden-options"))}
     assert found == {"default/kept/store": (True, "1h30m"), "default/kept/config-map": (False, "30m")}
+
+
+def test_protection_of_the_class_and_of_the_claim_reaches_the_engine() -> None:
+    found = {r.name: r.protect for r in made(example("golden-protected"))}
+    assert found == {
+        "default/by-class/store": True,
+        "default/by-claim/bucket": True,
+        "default/not-at-all/bucket": False,
+    }
 
 
 def test_the_secret_holds_the_keys_of_the_children_as_a_secret() -> None:

@@ -67,7 +67,6 @@ class ClassRef:
     api_version: str
     kind: str
     name: str
-    digest: str
     bound_by: str = "compositeRef"
     namespaced: bool | None = None
     secret_namespace: str | None = None
@@ -85,7 +84,7 @@ class Composite(pulumi.ComponentResource):
     """What is made for one claim."""
 
     CLAIM = ClaimKind("", "")
-    CLASS = ClassRef("", "", "", "")
+    CLASS = ClassRef("", "", "")
 
     phase: pulumi.Output[str]
     """Bound, once all that the claim needs is there."""

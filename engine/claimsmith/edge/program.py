@@ -41,7 +41,7 @@ def run(start: Path | None = None) -> None:
         settings = pulumi.Config("claimsmith")
         stack = pulumi.get_stack()
         plan = project.plan(stack, unrecorded_ok=settings.get("bind") == "auto")
-        components = _components(project, plan)
+        components = components_of(project, plan)
         cluster = Cluster(workspace.read_kubeconfig(project, settings.get("kubeconfig")), settings.get("context"))
         identity = cluster.identity()
         preflight.refuse_another_cluster(project, stack, identity, keep=not pulumi.runtime.is_dry_run())
@@ -123,8 +123,14 @@ def deploy(
     pulumi.Output.all(*told).apply(lambda _: _fail_on(deployment.problems))
 
 
-def _components(project: Project, plan: Plan) -> dict[str, type[Composite]]:
-    """The component of each claim, by its address; one that serves many is loaded once."""
+def components_of(project: Project, plan: Plan) -> dict[str, type[Composite]]:
+    """The component of each claim, by its address; one that serves many is loaded once.
+
+    One that is missing, or is not what would be generated now, is refused: what runs is what a review told.
+    """
+    classes = {id(c.binding.klass): c.binding.klass for c in plan.walk() if not c.binding.klass.static}
+    if problems := component_problems(project, classes.values()):
+        raise GenerateError(*problems)
     loaded: dict[int, type[Composite]] = {}
     found: dict[str, type[Composite]] = {}
     for claim in plan.walk():
@@ -139,10 +145,7 @@ def _components(project: Project, plan: Plan) -> dict[str, type[Composite]]:
 
 
 def load_component(project: Project, klass: Class) -> type[Composite]:
-    """The generated component of a class; one that is missing or stale is refused."""
-    problems = component_problems(project, klass)
-    if problems:
-        raise GenerateError(*problems)
+    """The generated component of a class."""
     path = project.component_path(klass)
     name = f"claimsmith_components.{path.parent.relative_to(project.root).as_posix()}"
     if name not in sys.modules:

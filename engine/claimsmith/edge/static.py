@@ -139,9 +139,7 @@ def static_component(planned: PlannedClaim) -> type[Composite]:
     klass, claim = planned.binding.klass, planned.binding.claim
     members = {
         "CLAIM": ClaimKind(claim.api_version, claim.key.group_kind.kind),
-        "CLASS": ClassRef(
-            klass.api_version, klass.key.group_kind.kind, klass.name, klass.digest(), bound_by=klass.parent.value
-        ),
+        "CLASS": ClassRef(klass.api_version, klass.key.group_kind.kind, klass.name, bound_by=klass.parent.value),
         "RESOURCE": klass.static,
     }
     return type("StaticClaim", (StaticClaim,), members)

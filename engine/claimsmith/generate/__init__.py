@@ -4,6 +4,6 @@ Pure: classes in, source text out. What the text does is what `plan` says; a tes
 two, class by class.
 """
 
-from claimsmith.generate.component import class_name, generate
+from claimsmith.generate.component import class_name, digest_of, generate
 
-__all__ = ["class_name", "generate"]
+__all__ = ["class_name", "digest_of", "generate"]

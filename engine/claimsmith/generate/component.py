@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import itertools
 import keyword
 import re
 import textwrap
@@ -116,19 +118,30 @@ def class_name(klass: Class) -> str:
 
 
 def generate(classes: Sequence[Class], table: Table, *, source: str) -> str:
-    """The Python module with one component for each class that a folder's YAML describes."""
+    """The Python module with one component for each class that a folder's YAML describes.
+
+    Its head carries a digest of all the rest, so that a module on disk tells whether this would be written again.
+    """
     _refuse_doubles(classes)
     components = [_component(klass, table) for klass in classes]
     uses = frozenset().union(*(c["uses"] for c in components)) - {SPEC}
     needs_any = any(c["needs_any"] for c in components)
     kinds = ", ".join(dict.fromkeys(c.serves.kind for c in classes))
-    return _template().render(
-        head=_head(source),
+    text = _template().render(
         title="\n".join(textwrap.wrap(f"What {kinds} claims become.", width=100)),
         components=components,
         uses=sorted(uses | _ALWAYS, key=_isort),
         needs_any=needs_any,
     )
+    head = f"{_head(source)}\n"
+    digest = hashlib.sha256(f"{head}{text}".encode()).hexdigest()
+    return f"{head}{_DIGEST}{digest}\n{text}"
+
+
+def digest_of(module: bytes) -> str | None:
+    """The digest that the head of a generated module carries; None where it carries none."""
+    head = itertools.takewhile(lambda line: line.startswith(b"#"), module.splitlines())
+    return next((line.decode("ascii", "replace") for line in head if line.startswith(_DIGEST.encode())), None)
 
 
 def _head(source: str) -> str:
@@ -137,6 +150,7 @@ def _head(source: str) -> str:
     return "\n".join(f"# {line}" for line in textwrap.wrap(text, width=116, break_on_hyphens=False))
 
 
+_DIGEST = "# Digest: sha256:"
 _ALWAYS = frozenset({"ClaimKind", "ClaimMetadata", "ClassRef"})
 _TRANSFORMS = (
     "adler32", "clamp_max", "clamp_min", "converted", "formatted", "from_base64", "joined", "lookup", "matched",
@@ -207,7 +221,6 @@ def _component(klass: Class, table: Table) -> dict[str, Any]:
         "tail": tail,
         "name": class_name(klass),
         "klass": klass,
-        "digest": klass.digest(),
         "claim": klass.serves,
         "claim_api_version": klass.claim_api_version,
         "description": _sentence(klass),
@@ -353,4 +366,4 @@ def _template() -> jinja2.Template:
     return environment.from_string(text)
 
 
-__all__ = ["class_name", "generate"]
+__all__ = ["class_name", "digest_of", "generate"]
