@@ -102,9 +102,13 @@ class MockedCluster(Cluster):
 
 
 def registered(
-    plan: Plan, build: Callable[[], Any], composites: dict[str, tuple[Any, dict[str, Any]]] | None = None
+    plan: Plan,
+    build: Callable[[], Any],
+    composites: dict[str, tuple[Any, dict[str, Any]]] | None = None,
+    *,
+    of: str = "kubernetes:",
 ) -> list[Registered]:
-    """What is registered while `build` runs as the program of the plan's stack."""
+    """What is registered while `build` runs as the program of the plan's stack, of types that begin so."""
     recorder = Recorder()
     mocks.set_mocks(recorder, project=plan.project, stack=plan.stack, preview=False, monitor=Monitor(recorder))
     targets = [target_of(child, claim.identity) for claim in plan.walk() for child in claim.children]
@@ -128,4 +132,4 @@ def registered(
         raise
     finally:
         Deployment.begin(None)
-    return [r for r in recorder.resources if r.type.startswith("kubernetes:")]
+    return [r for r in recorder.resources if r.type.startswith(of)]

@@ -17,11 +17,12 @@ from pulumi.runtime import rpc
 from claimsmith import actions, binding, generate, render
 from claimsmith.compose.identity import OWNER
 from claimsmith.compose.options import WAIT_FOR, waiting
+from claimsmith.edge.values import secrets_hidden
 from claimsmith.expand import Child, claim_data
 from claimsmith.models.klass import Class
 from claimsmith.plan import Plan, PlannedClaim
 from claimsmith.project import Project
-from claimsmith.urns import resource_type
+from claimsmith.urns import component_type, resource_type
 from tests import samples
 from tests.conftest import ROOT
 from tests.golden_cases import GOOD
@@ -66,14 +67,14 @@ def stack_examples() -> Iterator[object]:
 EXAMPLES = [*golden_examples(), *stack_examples()]
 
 
-def made(example: Example, change: Any = lambda data: data) -> list[Registered]:
+def made(example: Example, change: Any = lambda data: data, of: str = "kubernetes:") -> list[Registered]:
     def build() -> None:
         for claim in example.plan.claims:
             data = change(copy.deepcopy(claim_data(claim.binding)))
             example.component(claim.binding.klass)(claim.component_name, data)
 
     inner = {c.address: (example.component(c.binding.klass), claim_data(c.binding)) for c in example.plan.walk()}
-    return registered(example.plan, build, inner)
+    return registered(example.plan, build, inner, of=of)
 
 
 def without_engine(document: dict[str, Any]) -> dict[str, Any]:
@@ -132,6 +133,45 @@ def test_a_component_without_a_plan_picks_by_itself(monkeypatch: pytest.MonkeyPa
     )
     monkeypatch.setattr(Plan, "picks", {})
     assert by_name([r.inputs for r in made(example)]) == rendered(example.plan)
+
+
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_the_claims_spec_and_its_class_are_the_components_inputs(example: Example) -> None:
+    found = {(r.type, r.name): r.inputs for r in made(example, of="claimsmith:")}
+    for claim in example.plan.claims:
+        bound = claim.binding
+        inputs = found[component_type(bound.claim.key.group_kind), claim.component_name]
+        assert inputs == {"class": str(bound.klass.key), "spec": claim_data(bound)["spec"]}
+    assert len(found) == len(list(example.plan.walk()))
+
+
+def as_secrets(data: dict[str, Any]) -> dict[str, Any]:
+    return {**data, "spec": {k: pulumi.Output.secret(v) if k == "size" else v for k, v in data["spec"].items()}}
+
+
+def hidden(value: Any) -> dict[str, Any]:
+    """A secret as the engine is sent it."""
+    return {rpc._special_sig_key: rpc._special_secret_sig, "value": value}
+
+
+def test_what_is_secret_in_a_claim_stays_so() -> None:
+    classes = [samples.class_data("small")]
+    plan = samples.planned(classes, [samples.claim_data(size=1, place="eu", classRef=samples.class_ref("small"))])
+    source = generate.generate([samples.one_class(classes[0])], samples.table(), source="")
+    example = Example(plan, {"small": source})
+    [component] = made(example, as_secrets, of="claimsmith:")
+    # Reading what was sent makes a secret of the whole that a secret is part of.
+    assert component.inputs["spec"] == hidden({"size": 1, "place": "eu", "classRef": samples.class_ref("small")})
+    assert component.inputs["class"] == str(plan.claims[0].binding.klass.key)
+
+
+def test_the_data_of_a_secret_that_a_claim_writes_out_is_hidden() -> None:
+    secret = {"kind": "Secret", "stringData": {"password": "hunter2"}, "data": {"key": "a2V5"}}
+    spec = {"templates": [{"spec": {"template": secret}}], "data": "seen"}
+    shown = secrets_hidden(spec)
+    template = shown["templates"][0]["spec"]["template"]
+    assert [isinstance(template[k], pulumi.Output) for k in ("stringData", "data", "kind")] == [True, True, False]
+    assert shown["data"] == "seen"
 
 
 def told_options(resource: Registered) -> dict[str, Any]:

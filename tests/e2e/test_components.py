@@ -1,6 +1,10 @@
-"""Generated components on the real engine: none that is stale runs."""
+"""Generated components on the real engine: none that is stale runs, and each shows the claim that it serves."""
 
 from __future__ import annotations
+
+import json
+import re
+from typing import Any
 
 import pytest
 
@@ -66,3 +70,61 @@ def test_a_changed_reference_table_is_not_deployed_before_it_is_generated(rig: R
     assert rig.live(RESOURCE_GROUP, claim="sql", namespace=rig.name) == []
     rig.ok(rig.claimsmith("generate"))
     rig.ok(rig.pulumi("preview", "--stack", "dev"))
+
+
+# What a component shows
+
+
+def component(rig: Rig) -> dict[str, Any]:
+    """The claim's component as the engine keeps it."""
+    (found,) = [r for r in rig.state("dev") if r["type"] == "claimsmith:database.example.org:MySQLInstance"]
+    return found
+
+
+def changes(text: str) -> dict[str, str]:
+    """The fields that a detailed preview says would change, with what they were and would be."""
+    return dict(re.findall(r"^\s*~ (\w+)\s*: (.+ => .+)$", text, re.MULTILINE))
+
+
+def test_a_preview_shows_the_claim_and_the_class(rig: Rig) -> None:
+    rig.namespace(rig.name)
+    rig.write("components/mysql/class.yaml", private_mysql())
+    rig.write("components/other/class.yaml", private_mysql("other"))
+    rig.write("stacks/dev/claims/sql.yaml", claim(rig.name))
+    rig.prepare("dev")
+    rig.ok(rig.up("dev"))
+    kind = "CompositeResourceClass.infrastructure.crossplane.io"
+    assert component(rig)["inputs"] == {"class": f"{kind}/private-mysql-server", "spec": claim(rig.name)["spec"]}
+    before = {r["urn"] for r in rig.state("dev")}
+
+    rig.write("stacks/dev/claims/sql.yaml", claim(rig.name, storageGB=20))
+    shown = changes(rig.ok(rig.pulumi("preview", "--stack", "dev", "--diff")).out)
+    assert shown["storageGB"] == "10 => 20"
+
+    rig.write("stacks/dev/claims/sql.yaml", claim(rig.name, klass="other"))
+    rig.ok(rig.claimsmith("bind", "dev", "--rebind", f"MySQLInstance.database.example.org/{rig.name}/sql"))
+    shown = changes(rig.ok(rig.pulumi("preview", "--stack", "dev", "--diff")).out)
+    assert shown["class"] == f'"{kind}/private-mysql-server" => "{kind}/other"'
+    rig.ok(rig.up("dev"))
+    assert {r["urn"] for r in rig.state("dev")} == before
+
+
+def test_state_without_inputs_is_brought_up_to_date_in_place(rig: Rig) -> None:
+    """Components of earlier versions had none."""
+    rig.namespace(rig.name)
+    rig.write("components/mysql/class.yaml", private_mysql())
+    rig.write("stacks/dev/claims/sql.yaml", claim(rig.name))
+    rig.prepare("dev")
+    rig.ok(rig.up("dev"))
+    uid = rig.one(RESOURCE_GROUP, claim="sql", namespace=rig.name)["metadata"]["uid"]
+    exported = json.loads(rig.ok(rig.pulumi("stack", "export", "--stack", "dev")).out)
+    for resource in exported["deployment"]["resources"]:
+        resource["inputs"] = {} if resource["type"].startswith("claimsmith:") else resource.get("inputs", {})
+    rig.write("exported.json", json.dumps(exported))
+    rig.ok(rig.pulumi("stack", "import", "--stack", "dev", "--file", "exported.json"))
+
+    assert rig.steps("dev") == {f"{rig.name}/sql": {"op": "update", "fields": []}}
+    rig.ok(rig.up("dev"))
+    assert component(rig)["inputs"]["spec"]["storageGB"] == 10
+    assert rig.one(RESOURCE_GROUP, claim="sql", namespace=rig.name)["metadata"]["uid"] == uid
+    assert rig.steps("dev") == {}

@@ -23,11 +23,11 @@ from claimsmith.connection import Connection, SecretPlace
 from claimsmith.edge import secrets
 from claimsmith.edge.deployment import Deployment
 from claimsmith.edge.managed import PROVIDER_VERSION, Managed
-from claimsmith.edge.values import filled, join, pruned
+from claimsmith.edge.values import filled, join, pruned, secrets_hidden
 from claimsmith.expand import templated
 from claimsmith.models.klass import Detail, Opaque, Parent
 from claimsmith.models.klass import SecretPlace as ComposedSecret
-from claimsmith.models.objects import ClaimKey, GroupKind, group_of
+from claimsmith.models.objects import ClaimKey, ClassKey, GroupKind, group_of
 from claimsmith.models.xrd import SECRET_NAMESPACE
 from claimsmith.plan import connections_of, secret_document
 from claimsmith.records import records_of
@@ -79,6 +79,10 @@ class ClassRef:
         """The class as a `classRef` names it."""
         return {"apiVersion": self.api_version, "kind": self.kind, "name": self.name}
 
+    def __str__(self) -> str:
+        """The class as `bindings.yaml` and the stack's outputs name it."""
+        return str(ClassKey(GroupKind(group_of(self.api_version), self.kind), self.name))
+
 
 class Composite(pulumi.ComponentResource):
     """What is made for one claim."""
@@ -94,7 +98,7 @@ class Composite(pulumi.ComponentResource):
     """The keys of the claim's Secret, never their values."""
 
     def __init__(self, name: str, args: Any, opts: pulumi.ResourceOptions | None = None) -> None:
-        super().__init__(self.CLAIM.type_token, name, {}, opts)
+        super().__init__(self.CLAIM.type_token, name, self._inputs(args), opts)
         self._deployment = Deployment.current()
         self._args = args
         self.claim = _identity(self.CLAIM, self.CLASS, args, self._deployment)
@@ -107,6 +111,10 @@ class Composite(pulumi.ComponentResource):
         self.spec: Mapping[str, Any] = args["spec"]
         self.status: dict[str, Any] = {}
         """What the children tell, where the class says so."""
+
+    def _inputs(self, args: Any) -> dict[str, Any]:
+        """What a preview compares: the claim's spec and the class, which is no part of the URN."""
+        return {"class": str(self.CLASS), "spec": secrets_hidden(args["spec"])}
 
     def child(
         self,

@@ -40,6 +40,9 @@ class Workload(Composite):
         self.phase = pulumi.Output.from_input(self._deployed)
         self._deployment.workloads.append(self)
 
+    def _inputs(self, args: Any) -> dict[str, Any]:
+        return {**super()._inputs(args), "class": str(self.PLANNED.placement.target_key)}
+
     def make(self) -> None:
         """Register the objects in the target cluster, each after its namespace, its kind and its Secrets."""
         made: dict[str, Managed] = {}
