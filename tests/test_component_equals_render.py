@@ -17,6 +17,7 @@ from pulumi.runtime import rpc
 from claimsmith import actions, binding, generate, render
 from claimsmith.compose.identity import OWNER
 from claimsmith.compose.options import WAIT_FOR, waiting
+from claimsmith.edge import Context
 from claimsmith.edge.values import secrets_hidden
 from claimsmith.expand import Child, claim_data
 from claimsmith.models.klass import Class
@@ -68,10 +69,10 @@ EXAMPLES = [*golden_examples(), *stack_examples()]
 
 
 def made(example: Example, change: Any = lambda data: data, of: str = "kubernetes:") -> list[Registered]:
-    def build() -> None:
+    def build(context: Context) -> None:
         for claim in example.plan.claims:
             data = change(copy.deepcopy(claim_data(claim.binding)))
-            example.component(claim.binding.klass)(claim.component_name, data)
+            example.component(claim.binding.klass)(claim.component_name, data, context=context)
 
     inner = {c.address: (example.component(c.binding.klass), claim_data(c.binding)) for c in example.plan.walk()}
     return registered(example.plan, build, inner, of=of)

@@ -126,7 +126,7 @@ def test_components_are_accepted_by_pulumis_analyzer(case: Case) -> None:
     assert sorted(result["component_definitions"]) == sorted(c.__name__ for c in classes)
 
 
-ALLOWED_IMPORTS = {"typing", "pulumi", "claimsmith.edge"}
+ALLOWED_IMPORTS = {"enum", "typing", "pulumi", "claimsmith.edge"}
 METHODS = {f"self.{m}" for m in ("child", "composite", "templated", "publish_connection", "finish", "select")}
 METHODS |= {"self.observed", "self.start_environment", "self.selected"}
 METHODS |= {"super", "spec.get", "args.get"}
@@ -143,8 +143,10 @@ def test_nothing_of_the_users_text_becomes_code(case: Case) -> None:
     names = [generate.class_name(k) for k in case.catalog.classes.values()]
     wanted = [f"{name}{word}" for name in names for word in ("Spec", "Args", "")]
     imports = [n for n in tree.body if isinstance(n, ast.Import | ast.ImportFrom)]
-    assert [n.name for n in tree.body if isinstance(n, ast.ClassDef)] == wanted
+    classes = [n for n in tree.body if isinstance(n, ast.ClassDef)]
+    assert [n.name for n in classes if n.name in wanted] == wanted
+    assert {ast.unparse(n.bases[0]) for n in classes if n.name not in wanted} <= {"TypedDict", "StrEnum"}
     assert {n.module if isinstance(n, ast.ImportFrom) else n.names[0].name for n in imports} <= ALLOWED_IMPORTS
     assert calls(tree) <= METHODS | set(edge.__all__)
-    assert [type(n).__name__ for n in tree.body[1:] if n not in imports] == ["ClassDef"] * len(wanted)
+    assert [n for n in tree.body[1:] if n not in imports] == classes
     assert not [n for n in ast.walk(tree) if isinstance(n, ast.Import | ast.ImportFrom) and n not in imports]

@@ -9,8 +9,10 @@ from functools import cached_property
 from pathlib import Path
 
 from claimsmith import generate
+from claimsmith.catalog import Catalog
 from claimsmith.errors import EngineError, Problem
 from claimsmith.models.klass import Class
+from claimsmith.models.objects import GroupKind
 from claimsmith.project import Project
 
 _FIX = "run: claimsmith generate"
@@ -23,10 +25,18 @@ class Components:
     project: Project
 
     @cached_property
+    def _catalog(self) -> Catalog:
+        return self.project.catalog()
+
+    @cached_property
+    def _claims(self) -> dict[tuple[GroupKind, str], generate.ClaimType]:
+        return generate.claim_types(self._catalog)
+
+    @cached_property
     def folders(self) -> dict[Path, list[Class]]:
         """The classes of each module, by the module's path; those that only other stacks are offered count too."""
         found: dict[Path, list[Class]] = {}
-        for klass in self.project.catalog().classes.values():
+        for klass in self._catalog.classes.values():
             found.setdefault(self.project.component_path(klass), []).append(klass)
         return found
 
@@ -34,7 +44,7 @@ class Components:
         """What the generator writes into a module now, before the formatter."""
         classes = self.folders[path]
         files = ", ".join(sorted({c.document.file for c in classes}))
-        return generate.generate(classes, self.project.table(), source=files)
+        return generate.generate(classes, self.project.table(), source=files, claims=self._claims)
 
     def problems(self, classes: Iterable[Class]) -> list[Problem]:
         """What is wrong with the modules of some classes: missing, stale or edited, each told once."""

@@ -25,7 +25,6 @@ from claimsmith.edge.static import refuse_held, static_component
 from claimsmith.edge.workloads import application_data, component_of, deploy_workloads
 from claimsmith.errors import EngineError, GenerateError, Problem
 from claimsmith.expand import claim_data
-from claimsmith.generate import class_name
 from claimsmith.models.klass import Class
 from claimsmith.plan import GivenResource, Plan, PlannedClaim, target_of, target_of_given
 from claimsmith.project import Project, find_root
@@ -101,13 +100,12 @@ def deploy(
         moved={c.binding.uid: c.binding.stack for c in plan.walk() if c.binding.stack},
         environments=plan.environments,
     )
-    Deployment.begin(deployment)
     for resource in sorted(plan.resources, key=_rank):
         deployment.give(resource)
     deployment.problems.extend(u.problem for u in plan.unbound if u.mistake)
     made: dict[str, Composite] = {}
     for c in plan.claims:
-        made[c.address] = components[c.address](c.component_name, claim_data(c.binding))
+        made[c.address] = components[c.address](c.component_name, claim_data(c.binding), context=deployment)
         deployment.made(c.address, made[c.address])
     workloads = {address: w.summary() for address, w in deploy_workloads(deployment, plan).items()}
     for left in plan.released if records else ():
@@ -155,8 +153,9 @@ def load_component(project: Project, klass: Class) -> type[Composite]:
         module = importlib.util.module_from_spec(spec)
         sys.modules[name] = module
         spec.loader.exec_module(module)
-    component: type[Composite] = getattr(sys.modules[name], class_name(klass))
-    return component
+    wanted = (klass.reference(), klass.serves)
+    found = (c for c in vars(sys.modules[name]).values() if isinstance(c, type) and issubclass(c, Composite))
+    return next(c for c in found if (c.CLASS.reference(), c.CLAIM.group_kind) == wanted)
 
 
 def _rank(resource: GivenResource) -> int:
