@@ -3,6 +3,7 @@ from __future__ import annotations
 import ast
 import importlib.util
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -109,6 +110,10 @@ def test_components_pass_mypy_strict(root: Path, tmp_path: Path) -> None:
     for case in GOOD:
         text = (case.folder / "component.py").read_text(encoding="utf-8")
         (tmp_path / f"{case.name.replace('-', '_')}.py").write_text(text, encoding="utf-8")
+    # A program of one's own that uses them is checked against their types.
+    shutil.copy(root / "tests" / "programs" / "__main__.py", tmp_path / "program.py")
+    for folder in ("postgres", "private-mysql-server"):
+        shutil.copy(root / "components" / folder / "component.py", tmp_path / f"{folder.replace('-', '_')}.py")
     cache = root / ".mypy_cache" / "golden"
     done = run(
         *("mypy", "--strict", "--config-file=", f"--cache-dir={cache}", "--follow-imports=silent", str(tmp_path)),

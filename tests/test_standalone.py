@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import copy
 import gc
+import runpy
+import shutil
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -143,6 +146,25 @@ def test_each_run_of_an_engine_has_its_own_default() -> None:
     for _ in range(2):
         run(lambda: seen.extend((Context.default(), Context.default())))
     assert [seen[0] is seen[1], seen[2] is seen[3], seen[0] is seen[2]] == [True, True, False]
+
+
+def test_the_program_of_the_documentation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    modules = {"postgres": "postgres", "private-mysql-server": "private_mysql_server"}
+    for folder, name in modules.items():
+        shutil.copy(ROOT / "components" / folder / "component.py", tmp_path / f"{name}.py")
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.chdir(tmp_path)
+
+    def build() -> None:
+        runpy.run_path(str(ROOT / "tests" / "programs" / "__main__.py"), run_name="__main__")
+
+    found = run(build)
+    kinds = {r.inputs["kind"] for r in found if r.name.startswith("ledger/")}
+    assert kinds == {"ResourceGroup", "PostgreSQLServer", "ConfigMap", "Secret"}
+    assert {"sql/my-sql-server", "sql/connection"} <= {r.name for r in found}
+    [server] = [r.inputs for r in found if r.inputs["kind"] == "PostgreSQLServer"]
+    assert server["spec"]["forProvider"]["sku"]["tier"] == "GeneralPurpose"
 
 
 # What a component cannot do there, it refuses in one sentence.

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from claimsmith import crds
 from claimsmith.generate import text
 from claimsmith.models.klass import Class, Parent
+from claimsmith.models.objects import kebab
 
 _OWN = ("", "Spec", "Args")
 """What the names of a component's own classes end in."""
@@ -62,19 +63,25 @@ def _long(klass: Class) -> str:
 
 def _kind(klass: Class) -> str:
     """The composite's kind as people speak of it: XPostgreSQLInstance is a PostgreSQLInstance."""
-    return re.sub(r"^X(?=[A-Z])", "", klass.serves.kind)
+    return text.sentence(re.sub(r"^[Xx](?=[A-Z])", "", klass.serves.kind))
 
 
 def _own_words(klass: Class) -> list[str]:
     """The words of a composition's name that its kind and group do not say already."""
-    words = [w for w in re.split(r"[^A-Za-z0-9]+", klass.name) if w]
-    group = re.split(r"[^A-Za-z0-9]+", klass.serves.group)
+    words = _words(klass.name)
+    group = _words(klass.serves.group)
     if words[-len(group) :] == group:
         words = words[: -len(group)]
-    kinds = {klass.serves.kind, _kind(klass)}
-    said = {word.lower() for kind in kinds for word in (kind, crds.plural_of(kind))}
-    for start in range(len(words)):
-        for end in range(len(words), start, -1):
-            if "".join(words[start:end]).lower() in said:
-                return [*words[:start], *words[end:]]
-    return words
+    said = _said(klass.serves.kind)
+    return [w for w in words if not {w.lower(), w.lower().removeprefix("x")} & said]
+
+
+def _said(kind: str) -> set[str]:
+    """What a kind says: its parts, alone and joined, and their plurals. DynamoDBTable says dynamodb, and tables."""
+    parts = kebab(kind).split("-")
+    joined = {"".join(parts[i:j]) for i in range(len(parts)) for j in range(i + 1, len(parts) + 1)}
+    return joined | {crds.plural_of(word) for word in joined}
+
+
+def _words(name: str) -> list[str]:
+    return [w for w in re.split(r"[^A-Za-z0-9]+", name) if w]
