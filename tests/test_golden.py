@@ -3,6 +3,7 @@ from __future__ import annotations
 import ast
 import importlib.util
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -121,6 +122,37 @@ def test_components_pass_mypy_strict(root: Path, tmp_path: Path) -> None:
         MYPYPATH=str(root / "engine"),
     )
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+MISTAKEN = """\
+import postgres
+import private_mysql_server
+
+HEAD: private_mysql_server.ClaimMetadata = {"name": "sql"}
+private_mysql_server.PrivateMySQLServer("sql", {"metadata": HEAD, "spec": {"storageGb": 20}})
+postgres.PostgresClaim("sql", {"metadata": HEAD, "spec": {"size": 3}})
+postgres.PostgresClaim("sql", {"metadata": HEAD, "spec": {}})
+private_mysql_server.PrivateMySQLServer("sql", {"metadata": HEAD, "spec": {}}).no_such_output
+"""
+
+
+def test_mistakes_in_a_claim_are_found_by_mypy(root: Path, tmp_path: Path) -> None:
+    (tmp_path / "program.py").write_text(MISTAKEN, encoding="utf-8")
+    for folder in ("postgres", "private-mysql-server"):
+        shutil.copy(root / "components" / folder / "component.py", tmp_path / f"{folder.replace('-', '_')}.py")
+    cache = root / ".mypy_cache" / "golden"
+    done = run(
+        *("mypy", "--config-file=", f"--cache-dir={cache}", "--follow-imports=silent", str(tmp_path / "program.py")),
+        root=root,
+        MYPYPATH=f"{root / 'engine'}{os.pathsep}{tmp_path}",
+    )
+    found = re.findall(r"program\.py:(\d+): error: .*\[([\w-]+)\]", done.stdout)
+    assert found == [
+        ("5", "typeddict-unknown-key"),
+        ("6", "typeddict-item"),
+        ("7", "typeddict-item"),
+        ("8", "attr-defined"),
+    ]
 
 
 @pytest.mark.parametrize("case", each(GOOD))
