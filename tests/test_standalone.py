@@ -50,8 +50,9 @@ class Live(Recorder):
         return id_, {**inputs, "status": live.get("status") or self.status}
 
 
-def run(build: Build, plan: Plan | None = None, *, project: str = "golden", stack: str = "dev") -> list[Registered]:
-    """What a program registers that is somebody's own."""
+def run(build: Build, plan: Plan | None = None, *, of: tuple[str, ...] = ("kubernetes:",)) -> list[Registered]:
+    """What a program of one's own registers, of types that begin so."""
+    project, stack = "golden", "dev"
     known = plan or Plan(project, stack, ())
     keys = {} if plan else dict.fromkeys(("username", "password", "endpoint"), "dmFsdWU=")
     recorder = Live(cluster=MockedCluster(known), keys=keys, status={} if plan else {"atProvider": {"endpoint": "e"}})
@@ -62,7 +63,7 @@ def run(build: Build, plan: Plan | None = None, *, project: str = "golden", stac
         # What is left of a failed run complains when it is collected, and that must not be in the middle of a parse.
         gc.collect()
         raise
-    return [r for r in recorder.resources if r.type.startswith("kubernetes:")]
+    return [r for r in recorder.resources if r.type.startswith(of)]
 
 
 def module(source: str) -> ModuleType:
@@ -255,3 +256,29 @@ def test_a_service_account_needs_a_kubeconfig() -> None:
     component = module(source).Small
     with pytest.raises(pulumi.RunError, match="shop/robot"):
         run(lambda: component("x", {"metadata": {"name": "x"}, "spec": {}}))
+
+
+class Reachable(MockedCluster):
+    """A cluster that tells who it is."""
+
+    def identity(self) -> str:
+        return "its-uid"
+
+    def impersonating(self, account: tuple[str, str]) -> str:
+        return f"as {'/'.join(account)}"
+
+
+def test_a_cluster_gives_its_provider_and_acts_as_a_service_account() -> None:
+    klass = samples.one_class(samples.class_data("small"))
+    source = generate.generate([klass], samples.table(), source="").replace(
+        "'small',", "'small', service_account=('shop', 'robot'),"
+    )
+    component = module(source).Small
+
+    def build() -> None:
+        context = Context(cluster=Reachable(Plan("golden", "dev", ())))
+        component("x", {"metadata": {"name": "x"}, "spec": {}}, context=context)
+
+    found = {r.name: r for r in run(build, of=("pulumi:providers:kubernetes",))}
+    assert sorted(found) == ["cluster", "cluster/shop/robot"]
+    assert {r.inputs["clusterIdentifier"] for r in found.values()} == {"its-uid"}

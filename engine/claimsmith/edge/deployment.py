@@ -32,8 +32,8 @@ class Deployment:
 
     Without anything it serves a program that has no plan of claimsmith's: children are made by the provider that
     Pulumi gives them, connection details are read by it, and names are derived from the program's project and stack.
-    `serving` names components for composites within others, where more than one could serve, and `environments` are
-    the EnvironmentConfigs that compositions read.
+    With a `cluster`, its kubeconfig is used for both. `serving` names components for composites within others, where
+    more than one could serve, and `environments` are the EnvironmentConfigs that compositions read.
     """
 
     _default: tuple[Any, Deployment] | None = None
@@ -59,9 +59,13 @@ class Deployment:
     ) -> None:
         self.project = project or pulumi.get_project()
         self.stack = stack or pulumi.get_stack()
-        self.provider = provider
         self.cluster = cluster
         self.identifier = identifier
+        if cluster and not provider and composites is None:
+            # Objects are made where they are read.
+            self.identifier = identifier or cluster.identity()
+            provider = kubernetes_provider(cluster, self.identifier)
+        self.provider = provider
         self.table: Table = built_in_table() if table is None else table
         self.records = records
         self.planned = composites is not None
