@@ -12,6 +12,7 @@ import pulumi_kubernetes as k8s
 import yaml
 
 BUCKETS = {"eu": "bucket-eu-1", "us": "bucket-us-1"}
+CLASS = "Composition.apiextensions.crossplane.io/site"
 TIMEOUTS = pulumi.CustomTimeouts(create="30m", update="30m", delete="30m")
 
 
@@ -19,8 +20,8 @@ class Site(pulumi.ComponentResource):
     """One site: its config maps."""
 
     def __init__(self, name: str, claim: dict[str, Any], children: int, provider: k8s.Provider) -> None:
-        super().__init__("claimsmith:sites.bench.example.org:Site", name, {})
         metadata, spec = claim["metadata"], claim["spec"]
+        super().__init__("claimsmith:sites.bench.example.org:Site", name, {"class": CLASS, "spec": spec})
         project, stack = pulumi.get_project(), pulumi.get_stack()
         uid = uuid.uuid5(uuid.NAMESPACE_URL, f"{project}/{stack}/{name}")
         annotations = {

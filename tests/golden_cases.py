@@ -55,7 +55,8 @@ class Case:
     def generated(self) -> str:
         """The component's source before the formatter."""
         classes = list(self.catalog.classes.values())
-        return generate.generate(classes, self.table, source=f"components/{self.name}/class.yaml")
+        claims = generate.claim_types(self.catalog)
+        return generate.generate(classes, self.table, source=f"components/{self.name}/class.yaml", claims=claims)
 
     def component(self) -> str:
         return actions.format_source(self.generated())

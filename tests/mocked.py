@@ -12,7 +12,7 @@ from pulumi.runtime import mocks, rpc
 
 from claimsmith import fieldpath, render
 from claimsmith.cluster import Cluster
-from claimsmith.edge.deployment import Deployment
+from claimsmith.edge import Context
 from claimsmith.plan import Plan, target_of, target_of_given
 from claimsmith.values import Ref, refs
 from tests import samples
@@ -28,7 +28,9 @@ class Registered:
     retain: bool = False
     ignore_changes: tuple[str, ...] = ()
     timeouts: tuple[str, str, str] = ("", "", "")
-    aliases: tuple[str, ...] = ()
+    aliases: tuple[tuple[str, str], ...] = ()
+    """Name and type of each, empty where it is the same as now."""
+    protect: bool = False
 
 
 @dataclass
@@ -56,7 +58,8 @@ class Monitor(mocks.MockMonitor):
                 request.retainOnDelete,
                 tuple(request.ignoreChanges),
                 (request.customTimeouts.create, request.customTimeouts.update, request.customTimeouts.delete),
-                tuple(alias.spec.name for alias in request.aliases),
+                tuple((alias.spec.name, alias.spec.type) for alias in request.aliases),
+                request.protect,
             )
         )
         return super().RegisterResource(request)
@@ -99,30 +102,31 @@ class MockedCluster(Cluster):
 
 
 def registered(
-    plan: Plan, build: Callable[[], Any], composites: dict[str, tuple[Any, dict[str, Any]]] | None = None
+    plan: Plan,
+    build: Callable[[Context], Any],
+    composites: dict[str, tuple[Any, dict[str, Any]]] | None = None,
+    *,
+    of: str = "kubernetes:",
 ) -> list[Registered]:
-    """What is registered while `build` runs as the program of the plan's stack."""
+    """What is registered while `build` runs as the program of the plan's stack, of types that begin so."""
     recorder = Recorder()
     mocks.set_mocks(recorder, project=plan.project, stack=plan.stack, preview=False, monitor=Monitor(recorder))
     targets = [target_of(child, claim.identity) for claim in plan.walk() for child in claim.children]
     targets += [target_of_given(resource) for resource in plan.resources]
-    deployment = Deployment(
+    context = Context(
         project=plan.project,
         stack=plan.stack,
         cluster=MockedCluster(plan),
         targets=targets,
-        composites=composites,
+        composites=composites or {},
         table=samples.table(),
         picks=plan.picks,
         environments=plan.environments,
     )
-    Deployment.begin(deployment)
     try:
-        pulumi.runtime.test(build)()
+        pulumi.runtime.test(lambda: build(context))()
     except Exception:
         # What is left of a failed run complains when it is collected, and that must not be in the middle of a parse.
         gc.collect()
         raise
-    finally:
-        Deployment.begin(None)
-    return [r for r in recorder.resources if r.type.startswith("kubernetes:")]
+    return [r for r in recorder.resources if r.type.startswith(of)]

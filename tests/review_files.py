@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -94,6 +95,21 @@ def text_of(content: Any) -> str:
 def write(root: Path, files: Files) -> Path:
     """The project on disk."""
     return write_files(root, {name: text_of(content) for name, content in files.items()})
+
+
+def git(root: Path, *words: str) -> str:
+    """What git prints, as somebody who has no settings of their own."""
+    who = ("-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "commit.gpgsign=false")
+    return subprocess.run(["git", *who, *words], cwd=root, check=True, capture_output=True, text=True).stdout
+
+
+def committed(root: Path, files: Files) -> Path:
+    """A new repository with the project as its first commit."""
+    write(root, files)
+    git(root, "init", "--quiet", "--initial-branch", "main", ".")
+    git(root, "add", "--all")
+    git(root, "commit", "--quiet", "--message", "base")
+    return root
 
 
 def reviewed(folder: Path, before: Files, after: Files, stack: str = "dev") -> StackReview:

@@ -16,10 +16,14 @@ from pulumi.runtime import rpc
 
 from claimsmith import actions, binding, generate, render
 from claimsmith.compose.identity import OWNER
-from claimsmith.expand import claim_data
+from claimsmith.compose.options import WAIT_FOR, waiting
+from claimsmith.edge import Context
+from claimsmith.edge.values import secrets_hidden
+from claimsmith.expand import Child, claim_data
 from claimsmith.models.klass import Class
 from claimsmith.plan import Plan, PlannedClaim
 from claimsmith.project import Project
+from claimsmith.urns import component_type, resource_type
 from tests import samples
 from tests.conftest import ROOT
 from tests.golden_cases import GOOD
@@ -64,14 +68,14 @@ def stack_examples() -> Iterator[object]:
 EXAMPLES = [*golden_examples(), *stack_examples()]
 
 
-def made(example: Example, change: Any = lambda data: data) -> list[Registered]:
-    def build() -> None:
+def made(example: Example, change: Any = lambda data: data, of: str = "kubernetes:") -> list[Registered]:
+    def build(context: Context) -> None:
         for claim in example.plan.claims:
             data = change(copy.deepcopy(claim_data(claim.binding)))
-            example.component(claim.binding.klass)(claim.component_name, data)
+            example.component(claim.binding.klass)(claim.component_name, data, context=context)
 
     inner = {c.address: (example.component(c.binding.klass), claim_data(c.binding)) for c in example.plan.walk()}
-    return registered(example.plan, build, inner)
+    return registered(example.plan, build, inner, of=of)
 
 
 def without_engine(document: dict[str, Any]) -> dict[str, Any]:
@@ -133,15 +137,89 @@ def test_a_component_without_a_plan_picks_by_itself(monkeypatch: pytest.MonkeyPa
 
 
 @pytest.mark.parametrize("example", EXAMPLES)
-def test_options_are_those_of_the_plan(example: Example) -> None:
-    found = made(example)
+def test_the_claims_spec_and_its_class_are_the_components_inputs(example: Example) -> None:
+    found = {(r.type, r.name): r.inputs for r in made(example, of="claimsmith:")}
     for claim in example.plan.claims:
-        resources = resources_of(claim, found)
-        for child in claim.children:
-            resource, options = resources[child.template.name], child.options
-            assert resource.retain is options.retain
-            assert resource.ignore_changes == options.ignore_changes
-            assert resource.timeouts == (options.timeout,) * 3
+        bound = claim.binding
+        inputs = found[component_type(bound.claim.key.group_kind), claim.component_name]
+        assert inputs == {"class": str(bound.klass.key), "spec": claim_data(bound)["spec"]}
+    assert len(found) == len(list(example.plan.walk()))
+
+
+def as_secrets(data: dict[str, Any]) -> dict[str, Any]:
+    return {**data, "spec": {k: pulumi.Output.secret(v) if k == "size" else v for k, v in data["spec"].items()}}
+
+
+def hidden(value: Any) -> dict[str, Any]:
+    """A secret as the engine is sent it."""
+    return {rpc._special_sig_key: rpc._special_secret_sig, "value": value}
+
+
+def test_what_is_secret_in_a_claim_stays_so() -> None:
+    classes = [samples.class_data("small")]
+    plan = samples.planned(classes, [samples.claim_data(size=1, place="eu", classRef=samples.class_ref("small"))])
+    source = generate.generate([samples.one_class(classes[0])], samples.table(), source="")
+    example = Example(plan, {"small": source})
+    [component] = made(example, as_secrets, of="claimsmith:")
+    # Reading what was sent makes a secret of the whole that a secret is part of.
+    assert component.inputs["spec"] == hidden({"size": 1, "place": "eu", "classRef": samples.class_ref("small")})
+    assert component.inputs["class"] == str(plan.claims[0].binding.klass.key)
+
+
+def test_the_data_of_a_secret_that_a_claim_writes_out_is_hidden() -> None:
+    secret = {"kind": "Secret", "stringData": {"password": "hunter2"}, "data": {"key": "a2V5"}}
+    spec = {"templates": [{"spec": {"template": secret}}], "data": "seen"}
+    shown = secrets_hidden(spec)
+    template = shown["templates"][0]["spec"]["template"]
+    assert [isinstance(template[k], pulumi.Output) for k in ("stringData", "data", "kind")] == [True, True, False]
+    assert shown["data"] == "seen"
+
+
+def told_options(resource: Registered) -> dict[str, Any]:
+    """What the engine is told of a resource beside its document."""
+    return {
+        "retain": resource.retain,
+        "protect": resource.protect,
+        "ignore": resource.ignore_changes,
+        "timeouts": resource.timeouts,
+        "aliases": set(resource.aliases),
+        "waits": resource.inputs["metadata"]["annotations"].get(WAIT_FOR),
+    }
+
+
+def planned_options(claim: PlannedClaim, name: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    """What the plan says of each child of a claim, by the child's name for the engine."""
+    for child in claim.children:
+        options = child.options
+        yield (
+            f"{name}/{child.template.name}",
+            {
+                "retain": options.retain,
+                "protect": options.protect,
+                "ignore": options.ignore_changes,
+                "timeouts": (options.timeout,) * 3,
+                "aliases": planned_aliases(child, name),
+                "waits": waiting(options).get(WAIT_FOR),
+            },
+        )
+    for inner in claim.nested:
+        yield from planned_options(inner, f"{name}/{inner.template}")
+
+
+def planned_aliases(child: Child, parent: str) -> set[tuple[str, str]]:
+    """All that the engine may know a child as: by its name before, by its apiVersion before, by both."""
+    before, version = child.template.previous_name, child.options.previous_api_version
+    names = {"", *([f"{parent}/{before}"] if before else [])}
+    types = {"", *([resource_type({"apiVersion": version, "kind": child.template.kind})] if version else [])}
+    return {(name, type_) for name in names for type_ in types} - {("", "")}
+
+
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_options_are_those_of_the_plan(example: Example) -> None:
+    """Retention, protection, ignored fields, timeouts, aliases and what is waited for, nested composites included."""
+    told = {r.name: told_options(r) for r in made(example)}
+    planned = dict(pair for claim in example.plan.claims for pair in planned_options(claim, claim.component_name))
+    assert {name: told[name] for name in planned} == planned
 
 
 @pytest.mark.parametrize("example", EXAMPLES)
@@ -194,13 +272,22 @@ def example(name: str) -> Example:
 
 def test_a_template_that_was_renamed_keeps_its_resource() -> None:
     found = {r.name: r.aliases for r in made(example("golden-options"))}
-    assert found["default/kept/store"] == ("default/kept/bucket",)
+    assert found["default/kept/store"] == (("default/kept/bucket", ""),)
     assert found["default/kept/config-map"] == ()
 
 
 def test_a_retained_resource_says_so() -> None:
     found = {r.name: (r.retain, r.timeouts[0]) for r in made(example("golden-options"))}
     assert found == {"default/kept/store": (True, "1h30m"), "default/kept/config-map": (False, "30m")}
+
+
+def test_protection_of_the_class_and_of_the_claim_reaches_the_engine() -> None:
+    found = {r.name: r.protect for r in made(example("golden-protected"))}
+    assert found == {
+        "default/by-class/store": True,
+        "default/by-claim/bucket": True,
+        "default/not-at-all/bucket": False,
+    }
 
 
 def test_the_secret_holds_the_keys_of_the_children_as_a_secret() -> None:

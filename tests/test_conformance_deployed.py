@@ -176,7 +176,9 @@ def without_nulls(value: Any) -> Any:
 @pytest.mark.parametrize("folder", [c for c in CASES if not refusal(c.values[0])])
 def test_the_generated_component_registers_what_the_plan_says(folder: Path) -> None:
     catalog, plan = plan_of(folder)
-    source = generate.generate(list(catalog.classes.values()), samples.table(), source="composition.yaml")
+    claims = generate.claim_types(catalog)
+    classes = list(catalog.classes.values())
+    source = generate.generate(classes, samples.table(), source="composition.yaml", claims=claims)
     module = ModuleType(f"component_{abs(hash(source))}")
     sys.modules[module.__name__] = module
     exec(compile(source, module.__name__, "exec"), module.__dict__)
@@ -184,7 +186,7 @@ def test_the_generated_component_registers_what_the_plan_says(folder: Path) -> N
     component = getattr(module, generate.class_name(claim.binding.klass))
     data = copy.deepcopy(claim_data(claim.binding))
     try:
-        found = registered(plan, lambda: component(claim.component_name, data), {})
+        found = registered(plan, lambda context: component(claim.component_name, data, context=context), {})
     except pulumi.RunError as error:
         if "had no matches" in str(error):
             pytest.skip("what a pattern makes of a later value can be told only once it is there")

@@ -147,8 +147,24 @@ def test_a_path_cannot_leave_its_comment() -> None:
     assert not [n for n in ast.walk(tree) if isinstance(n, ast.Import) and n.names[0].name == "os"]
 
 
-def test_the_digest_is_in_the_source() -> None:
-    assert one_class(class_data("a")).digest() in source(class_data("a"))
+def test_the_head_carries_a_digest_of_all_the_rest() -> None:
+    digest = generate.digest_of(source(class_data("a")).encode())
+    others = [source(class_data("a"), file="components/y/class.yaml"), source(class_data("b"))]
+    assert digest
+    assert digest == generate.digest_of(source(class_data("a")).encode())
+    assert digest not in {generate.digest_of(other.encode()) for other in others}
+
+
+@pytest.mark.parametrize(
+    "module",
+    [
+        pytest.param(b"", id="empty"),
+        pytest.param(b"import os\n# Digest: sha256:0\n", id="not-in-the-head"),
+        pytest.param(b"\xff\xfe", id="no-text"),
+    ],
+)
+def test_a_module_without_a_digest(module: bytes) -> None:
+    assert generate.digest_of(module) is None
 
 
 def test_several_classes_of_one_folder() -> None:

@@ -3,6 +3,8 @@ from __future__ import annotations
 import ast
 import importlib.util
 import os
+import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -109,6 +111,10 @@ def test_components_pass_mypy_strict(root: Path, tmp_path: Path) -> None:
     for case in GOOD:
         text = (case.folder / "component.py").read_text(encoding="utf-8")
         (tmp_path / f"{case.name.replace('-', '_')}.py").write_text(text, encoding="utf-8")
+    # A program of one's own that uses them is checked against their types.
+    shutil.copy(root / "tests" / "programs" / "__main__.py", tmp_path / "program.py")
+    for folder in ("postgres", "private-mysql-server"):
+        shutil.copy(root / "components" / folder / "component.py", tmp_path / f"{folder.replace('-', '_')}.py")
     cache = root / ".mypy_cache" / "golden"
     done = run(
         *("mypy", "--strict", "--config-file=", f"--cache-dir={cache}", "--follow-imports=silent", str(tmp_path)),
@@ -116,6 +122,37 @@ def test_components_pass_mypy_strict(root: Path, tmp_path: Path) -> None:
         MYPYPATH=str(root / "engine"),
     )
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+MISTAKEN = """\
+import postgres
+import private_mysql_server
+
+HEAD: private_mysql_server.ClaimMetadata = {"name": "sql"}
+private_mysql_server.PrivateMySQLServer("sql", {"metadata": HEAD, "spec": {"storageGb": 20}})
+postgres.PostgresClaim("sql", {"metadata": HEAD, "spec": {"size": 3}})
+postgres.PostgresClaim("sql", {"metadata": HEAD, "spec": {}})
+private_mysql_server.PrivateMySQLServer("sql", {"metadata": HEAD, "spec": {}}).no_such_output
+"""
+
+
+def test_mistakes_in_a_claim_are_found_by_mypy(root: Path, tmp_path: Path) -> None:
+    (tmp_path / "program.py").write_text(MISTAKEN, encoding="utf-8")
+    for folder in ("postgres", "private-mysql-server"):
+        shutil.copy(root / "components" / folder / "component.py", tmp_path / f"{folder.replace('-', '_')}.py")
+    cache = root / ".mypy_cache" / "golden"
+    done = run(
+        *("mypy", "--config-file=", f"--cache-dir={cache}", "--follow-imports=silent", str(tmp_path / "program.py")),
+        root=root,
+        MYPYPATH=f"{root / 'engine'}{os.pathsep}{tmp_path}",
+    )
+    found = re.findall(r"program\.py:(\d+): error: .*\[([\w-]+)\]", done.stdout)
+    assert found == [
+        ("5", "typeddict-unknown-key"),
+        ("6", "typeddict-item"),
+        ("7", "typeddict-item"),
+        ("8", "attr-defined"),
+    ]
 
 
 @pytest.mark.parametrize("case", each(GOOD))
@@ -126,7 +163,7 @@ def test_components_are_accepted_by_pulumis_analyzer(case: Case) -> None:
     assert sorted(result["component_definitions"]) == sorted(c.__name__ for c in classes)
 
 
-ALLOWED_IMPORTS = {"typing", "pulumi", "claimsmith.edge"}
+ALLOWED_IMPORTS = {"enum", "typing", "pulumi", "claimsmith.edge"}
 METHODS = {f"self.{m}" for m in ("child", "composite", "templated", "publish_connection", "finish", "select")}
 METHODS |= {"self.observed", "self.start_environment", "self.selected"}
 METHODS |= {"super", "spec.get", "args.get"}
@@ -143,8 +180,10 @@ def test_nothing_of_the_users_text_becomes_code(case: Case) -> None:
     names = [generate.class_name(k) for k in case.catalog.classes.values()]
     wanted = [f"{name}{word}" for name in names for word in ("Spec", "Args", "")]
     imports = [n for n in tree.body if isinstance(n, ast.Import | ast.ImportFrom)]
-    assert [n.name for n in tree.body if isinstance(n, ast.ClassDef)] == wanted
+    classes = [n for n in tree.body if isinstance(n, ast.ClassDef)]
+    assert [n.name for n in classes if n.name in wanted] == wanted
+    assert {ast.unparse(n.bases[0]) for n in classes if n.name not in wanted} <= {"TypedDict", "StrEnum"}
     assert {n.module if isinstance(n, ast.ImportFrom) else n.names[0].name for n in imports} <= ALLOWED_IMPORTS
     assert calls(tree) <= METHODS | set(edge.__all__)
-    assert [type(n).__name__ for n in tree.body[1:] if n not in imports] == ["ClassDef"] * len(wanted)
+    assert [n for n in tree.body[1:] if n not in imports] == classes
     assert not [n for n in ast.walk(tree) if isinstance(n, ast.Import | ast.ImportFrom) and n not in imports]

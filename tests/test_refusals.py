@@ -8,8 +8,6 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from claimsmith import actions
-from claimsmith.checks import component_problems
 from claimsmith.cli.app import app
 from claimsmith.errors import BindingError, EngineError
 from claimsmith.project import Project, find_root
@@ -307,17 +305,6 @@ def test_an_unrecorded_binding_is_refused_by_the_deployment(tmp_path: Path) -> N
         project.plan("dev")
     [problem] = caught.value.problems
     assert (str(problem.where), problem.fix) == (f"{PATH_CLAIM}:2:1", "run: claimsmith bind dev")
-
-
-def test_a_stale_component_is_refused_by_the_deployment(tmp_path: Path) -> None:
-    project = Project(write_files(tmp_path, FILES))
-    actions.generate(project)
-    [klass_] = project.catalog().classes.values()
-    assert component_problems(project, klass_) == []
-    write_files(tmp_path, klass("West US\n        rec", "East US\n        rec"))
-    [klass_] = Project(tmp_path).catalog().classes.values()
-    [problem] = component_problems(Project(tmp_path), klass_)
-    assert problem.fix == "run: claimsmith generate"
 
 
 @pytest.mark.parametrize("name", ["link.yaml", "deep/link.yaml"])

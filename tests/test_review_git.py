@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -14,22 +13,9 @@ from typer.testing import CliRunner
 from claimsmith.cli.app import app
 from claimsmith.errors import LoadError
 from claimsmith.revision import checked_out
-from tests.review_files import CLASS, SQL, base, changed, put, set_file, sql, write
+from tests.review_files import CLASS, SQL, base, changed, committed, git, put, set_file, sql, write
 
 STAYS = put(SQL, "spec/size", 20)
-
-
-def git(root: Path, *words: str) -> str:
-    who = ("-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "commit.gpgsign=false")
-    return subprocess.run(["git", *who, *words], cwd=root, check=True, capture_output=True, text=True).stdout
-
-
-def committed(root: Path, files: Any) -> Path:
-    write(root, files)
-    git(root, "init", "--quiet", "--initial-branch", "main", ".")
-    git(root, "add", "--all")
-    git(root, "commit", "--quiet", "--message", "base")
-    return root
 
 
 @pytest.fixture

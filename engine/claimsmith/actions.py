@@ -9,11 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from claimsmith import binding, bindings_file, released, workload
-from claimsmith import generate as generator
 from claimsmith import render as renderer
 from claimsmith.binding import Record
+from claimsmith.checks.components import Components
 from claimsmith.errors import BindingError, GenerateError, LoadError, ModelError, Problem, nearest
-from claimsmith.models.klass import Class
 from claimsmith.models.objects import ClaimKey, ClassKey
 from claimsmith.plan import Plan
 from claimsmith.project import Project, write_atomically
@@ -137,15 +136,8 @@ def generate(project: Project, *, check: bool = False) -> list[tuple[str, str]]:
 
 def component_texts(project: Project) -> dict[Path, str]:
     """The source of every component, formatted."""
-    table = project.table()
-    folders: dict[Path, list[Class]] = {}
-    for klass in project.catalog().classes.values():
-        folders.setdefault(project.component_path(klass), []).append(klass)
-    texts = {}
-    for path, classes in folders.items():
-        sources = sorted({c.document.file for c in classes})
-        texts[path] = format_source(generator.generate(classes, table, source=", ".join(sources)))
-    return texts
+    found = Components(project)
+    return {path: format_source(found.source(path)) for path in found.folders}
 
 
 def format_source(source: str) -> str:

@@ -156,12 +156,15 @@ def claim_data(binding: Binding) -> dict[str, Any]:
     key = binding.claim.key
     place = {"namespace": key.namespace} if key.namespace else {}
     metadata = {**(data.get("metadata") or {}), **place, "uid": binding.uid}
-    spec = data.get("spec") or {}
-    if binding.klass.parent is Parent.xr and binding.klass.secret_namespace:
-        # As its control plane fills it in, where nobody else did.
-        wish = {"namespace": binding.klass.secret_namespace, "name": key.name, **(spec.get(SECRET_REF) or {})}
-        spec = {**spec, SECRET_REF: wish}
+    spec = with_secret_place(data.get("spec") or {}, key.name, binding.klass.parent, binding.klass.secret_namespace)
     return {**data, "metadata": metadata, "spec": spec}
+
+
+def with_secret_place(spec: dict[str, Any], name: str, parent: Parent, namespace: str | None) -> dict[str, Any]:
+    """The spec of a composite with the place of its Secret, as its control plane fills it in where nobody else did."""
+    if parent is not Parent.xr or not namespace:
+        return spec
+    return {**spec, SECRET_REF: {"namespace": namespace, "name": name, **(spec.get(SECRET_REF) or {})}}
 
 
 @dataclass(slots=True)

@@ -42,7 +42,7 @@ def read_side(project: Project, stack: str, *, strict: bool = False) -> Side:
         *moved,
         *([] if binds_itself(project, stack) else _unrecorded(here, found, scheduled)),
         *(u.problem for u in found.unbound if u.mistake),
-        *(p for klass in _used(plan) for p in component_problems(project, klass)),
+        *component_problems(project, _used(plan)),
     ]
     return Side(
         catalog=here.catalog,

@@ -108,6 +108,12 @@ class Rig:
         steps = {s["urn"].split("::")[-1]: s for s in json.loads(ran.out)["steps"] if s["op"] not in ("same", "read")}
         return {n: {"op": s["op"], "fields": sorted(s.get("detailedDiff") or {})} for n, s in steps.items()}
 
+    def state(self, stack: str) -> list[dict[str, Any]]:
+        """The resources that the engine knows, as it keeps them."""
+        found = self.ok(self.pulumi("stack", "export", "--stack", stack))
+        resources: list[dict[str, Any]] = json.loads(found.out)["deployment"]["resources"]
+        return resources
+
     def ok(self, ran: Ran) -> Ran:
         assert ran.code == 0, ran.text
         return ran

@@ -89,7 +89,8 @@ def test_changed_claim_changes_exactly_the_patched_fields(deployed: tuple[Rig, s
     before = kept(rig, namespace)
     rig.write("stacks/dev/claims/sql.yaml", claim(namespace, storageGB=20))
     assert rig.steps("dev") == {
-        f"{namespace}/sql/my-sql-server": {"op": "update", "fields": ["spec.forProvider.storageProfile.storageMB"]}
+        f"{namespace}/sql": {"op": "update", "fields": []},
+        f"{namespace}/sql/my-sql-server": {"op": "update", "fields": ["spec.forProvider.storageProfile.storageMB"]},
     }
     rig.ok(rig.up("dev"))
     server = rig.one(SERVER, claim="sql", namespace=namespace)

@@ -35,7 +35,7 @@ RULES: Final = {
         Rule("doubtful-document", "warning", "A document that is read, though a part of it does nothing."),
         # Generated code
         Rule("missing-component", "error", "A class without its generated component."),
-        Rule("stale-component", "error", "A component that was generated from another state of its class."),
+        Rule("stale-component", "error", "A component that is not what `generate` would write now."),
         # Choices
         Rule("weight-not-a-number", "error", "A weight that is no whole number."),
         Rule("default-as-label", "warning", "The mark of a default class, written as a label."),

@@ -73,8 +73,7 @@ def _check_platform(
     """What is wrong with the platform's files, whether or not anybody claims anything."""
     findings = Findings()
     findings.odd("doubtful-document", catalog.warnings)
-    for klass in catalog.classes.values():
-        findings.errors += component_problems(project, klass)
+    findings.errors += component_problems(project, catalog.classes.values())
     findings.add(choices.check_choices(catalog))
     findings.odd("class-never-selected", choices.offered_nowhere(catalog, project.stacks()))
     findings.add(today.check_today(catalog, rules))

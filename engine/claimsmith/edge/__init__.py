@@ -1,8 +1,19 @@
 """The only package that imports `pulumi`: what generated components and the stack's program are written with."""
 
 from claimsmith.absent import ABSENT
-from claimsmith.edge.component import ClaimKind, ClaimMetadata, ClassRef, Composite, from_field, from_value
+from claimsmith.edge.claim_types import (
+    ApplicationSpec,
+    ClaimMetadata,
+    ClaimSpec,
+    CompositeClaimSpec,
+    CompositeSpec,
+    CrossplaneSpec,
+    InfrastructureSpec,
+    RequirementSpec,
+)
+from claimsmith.edge.component import ClaimKind, ClassRef, Composite, from_field, from_value
 from claimsmith.edge.composition import Composition
+from claimsmith.edge.deployment import Deployment as Context
 from claimsmith.edge.values import (
     adler32,
     clamp_max,
@@ -35,12 +46,20 @@ from claimsmith.merge import MergePolicy
 
 __all__ = [
     "ABSENT",
+    "ApplicationSpec",
     "ClaimKind",
     "ClaimMetadata",
+    "ClaimSpec",
     "ClassRef",
     "Composite",
+    "CompositeClaimSpec",
+    "CompositeSpec",
     "Composition",
+    "Context",
+    "CrossplaneSpec",
+    "InfrastructureSpec",
     "MergePolicy",
+    "RequirementSpec",
     "adler32",
     "clamp_max",
     "clamp_min",

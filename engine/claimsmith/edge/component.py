@@ -1,8 +1,9 @@
 """The base of all generated components: a claim's children, dressed and registered, and its connection Secrets."""
 
+import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Required, TypedDict
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import pulumi
 
@@ -23,28 +24,20 @@ from claimsmith.connection import Connection, SecretPlace
 from claimsmith.edge import secrets
 from claimsmith.edge.deployment import Deployment
 from claimsmith.edge.managed import Managed
-from claimsmith.edge.values import filled, join, pruned, within
-from claimsmith.expand import templated
+from claimsmith.edge.values import filled, join, pruned, secrets_hidden, within
+from claimsmith.errors import EngineError, GenerateError, Problem
+from claimsmith.expand import templated, with_secret_place
 from claimsmith.models.klass import Detail, Opaque, Parent
 from claimsmith.models.klass import SecretPlace as ComposedSecret
-from claimsmith.models.objects import ClaimKey, GroupKind, group_of
+from claimsmith.models.objects import ClaimKey, ClassKey, GroupKind, group_of
 from claimsmith.models.xrd import SECRET_NAMESPACE
 from claimsmith.plan import connections_of, secret_document
 from claimsmith.records import records_of
 from claimsmith.reference import Selection, Target
+from claimsmith.schema import defaulted
 from claimsmith.urns import component_type, resource_type
 
 ClassReference = tuple[str, str, str]
-
-
-class ClaimMetadata(TypedDict, total=False):
-    """A claim's metadata."""
-
-    name: Required[str]
-    namespace: str
-    uid: str
-    labels: dict[str, str]
-    annotations: dict[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,9 +48,14 @@ class ClaimKind:
     kind: str
 
     @property
+    def group_kind(self) -> GroupKind:
+        """The kind, whatever its version."""
+        return GroupKind(group_of(self.api_version), self.kind)
+
+    @property
     def type_token(self) -> str:
         """The component's Pulumi type. The class is no part of it: a claim may move from class to class."""
-        return component_type(GroupKind(group_of(self.api_version), self.kind))
+        return component_type(self.group_kind)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +65,6 @@ class ClassRef:
     api_version: str
     kind: str
     name: str
-    digest: str
     bound_by: str = "compositeRef"
     namespaced: bool | None = None
     secret_namespace: str | None = None
@@ -75,17 +72,39 @@ class ClassRef:
     protect: bool = False
     retain: bool = False
     connection_keys: tuple[str, ...] = ()
+    defaults: Mapping[str, Any] = field(default_factory=dict)
+    """What a claim's spec gets where it says nothing, as a schema."""
 
     def reference(self) -> dict[str, str]:
         """The class as a `classRef` names it."""
         return {"apiVersion": self.api_version, "kind": self.kind, "name": self.name}
 
+    def __str__(self) -> str:
+        """The class as `bindings.yaml` and the stack's outputs name it."""
+        return str(ClassKey(GroupKind(group_of(self.api_version), self.kind), self.name))
 
-class Composite(pulumi.ComponentResource):
-    """What is made for one claim."""
+
+class _Refusing(type):
+    """Ends a program with the text of what a component refuses, and no traceback."""
+
+    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+        try:
+            return super().__call__(*args, **kwargs)
+        except EngineError as error:
+            # The program of a stack collects what is refused, and tells it at once.
+            if (context := kwargs.get("context")) and context.planned:
+                raise
+            raise pulumi.RunError("\n".join(str(p) for p in error.problems)) from error
+
+
+class Composite(pulumi.ComponentResource, metaclass=_Refusing):
+    """The resources composed for one claim.
+
+    `context` is what it shares with the other components of a program; by default, one for the whole program.
+    """
 
     CLAIM = ClaimKind("", "")
-    CLASS = ClassRef("", "", "", "")
+    CLASS = ClassRef("", "", "")
 
     phase: pulumi.Output[str]
     """Bound, once all that the claim needs is there."""
@@ -94,10 +113,17 @@ class Composite(pulumi.ComponentResource):
     connection_keys: pulumi.Output[list[str]]
     """The keys of the claim's Secret, never their values."""
 
-    def __init__(self, name: str, args: Any, opts: pulumi.ResourceOptions | None = None) -> None:
-        super().__init__(self.CLAIM.type_token, name, {}, opts)
-        self._deployment = Deployment.current()
-        self._args = args
+    def __init__(
+        self,
+        name: str,
+        args: Any,
+        opts: pulumi.ResourceOptions | None = None,
+        *,
+        context: Deployment | None = None,
+    ) -> None:
+        self._deployment = context or Deployment.default()
+        args = self._args = args if self._deployment.planned else self._completed(args)
+        super().__init__(self.CLAIM.type_token, name, self._inputs(args), opts)
         self.claim = _identity(self.CLAIM, self.CLASS, args, self._deployment)
         self._address = str(self.claim.key)
         self._made: list[Managed | Composite] = []
@@ -105,11 +131,21 @@ class Composite(pulumi.ComponentResource):
         self._secret_resources: list[Managed] = []
         self.details: pulumi.Output[dict[str, str]] | None = None
         self.metadata: Mapping[str, Any] = args["metadata"]
-        self.spec: Mapping[str, Any] = args["spec"]
+        self.spec: dict[str, Any] = args["spec"]
         self.status: dict[str, Any] = {}
         """What the children tell, where the class says so."""
         self.tree: list[dict[str, Any]] = []
         """The children as `resources` lists them, once all are registered."""
+
+    def _completed(self, args: Any) -> dict[str, Any]:
+        """The claim as a plan has it: with what its definition, and the control plane behind it, fill in."""
+        spec = defaulted(dict(args["spec"]), self.CLASS.defaults)
+        name, parent = args["metadata"]["name"], Parent(self.CLASS.bound_by)
+        return {**args, "spec": with_secret_place(spec, name, parent, self.CLASS.secret_namespace)}
+
+    def _inputs(self, args: Any) -> dict[str, Any]:
+        """What a preview compares: the claim's spec and the class, which is no part of the URN."""
+        return {"class": str(self.CLASS), "spec": secrets_hidden(args["spec"])}
 
     def child(
         self,
@@ -188,20 +224,39 @@ class Composite(pulumi.ComponentResource):
         metadata = dressed["metadata"]
         key = ClaimKey(GroupKind.of(dressed), metadata.get("namespace", ""), metadata["name"])
         found = self._deployment.composite(str(key))
-        if found is None:
+        if found:
+            component, planned = found
+            # What the definition's schema leaves out and fills in is known from the plan.
+            known = within(dressed, planned) if self.claim.parent in (Parent.xr, Parent.xr_claim) else dressed
+            args = {**filled(known, planned), "metadata": {**metadata, "uid": planned["metadata"]["uid"]}}
+        elif self._deployment.planned:
             return None
-        component, planned = found
+        else:
+            component, args = self._serving(dressed), dressed
         aliases = [pulumi.Alias(name=f"{self._name}/{previous_name}")] if previous_name else []
-        # What the definition's schema leaves out and fills in is known from the plan.
-        known = within(dressed, planned) if self.claim.parent in (Parent.xr, Parent.xr_claim) else dressed
-        args = {**filled(known, planned), "metadata": {**metadata, "uid": planned["metadata"]["uid"]}}
-        inner: Composite = component(
-            f"{self._name}/{template}", args, pulumi.ResourceOptions(parent=self, aliases=aliases)
-        )
+        opts = pulumi.ResourceOptions(parent=self, aliases=aliases)
+        inner: Composite = component(f"{self._name}/{template}", args, opts, context=self._deployment)
         self._made.append(inner)
         if self.claim.parent is Parent.xr_claim:
             self.status = inner.status
         return inner
+
+    def _serving(self, document: Mapping[str, Any]) -> "type[Composite]":
+        """The component for a composite that no plan knows: the one that the context names, or that stands beside."""
+        module = vars(sys.modules[type(self).__module__])
+        beside = [v for v in module.values() if isinstance(v, type) and issubclass(v, Composite)]
+        kind = GroupKind.of(dict(document))
+        known: list[type[Composite]] = list(dict.fromkeys((*self._deployment.serving, *beside)))
+        fitting = [c for c in known if c.CLAIM.group_kind == kind]
+        named = _composition_of(document.get("spec") or {})
+        chosen = [c for c in fitting if named in (None, c.CLASS.name)]
+        first = [c for c in chosen if c in self._deployment.serving][:1] or chosen
+        if len(first) == 1:
+            return first[0]
+        names = ", ".join(c.__name__ for c in fitting) or "none"
+        why = f"several components serve {kind}" if chosen else f"no component serves {kind}"
+        what = f"{self._address}: {why}{f' with the composition {named!r}' if named else ''}, known are: {names}"
+        raise GenerateError(Problem(what, fix="pass the component to use: context=Context(serving=[…])"))
 
     def select(self, template: str, path: str, kinds: str, labels: Mapping[str, str]) -> pulumi.Output[str]:
         """The name of a resource of this stack, whoever made it, of one of these kinds and with these labels.
@@ -235,7 +290,9 @@ class Composite(pulumi.ComponentResource):
         if not self._secrets:
             return
         later_wins = self.claim.parent is Parent.xr
-        self.details = secrets.united(self._deployment, self._address, self._secrets[-1], found, later_wins=later_wins)
+        self.details = secrets.united(
+            self._deployment, self._address, self._secrets[-1], found, parent=self, later_wins=later_wins
+        )
         for secret in self._secrets:
             last = secret is self._secrets[-1]
             self._secret_resources.append(self._secret(secret, "connection" if last else "composite-connection", found))
@@ -389,7 +446,7 @@ def _identity(claim: ClaimKind, klass: ClassRef, args: Any, deployment: Deployme
     name = metadata["name"]
     annotations = metadata.get("annotations") or {}
     infrastructure = args["spec"].get("infrastructure") or {}
-    key = ClaimKey(GroupKind(group_of(claim.api_version), claim.kind), namespace, name)
+    key = ClaimKey(claim.group_kind, namespace, name)
     uid = metadata.get("uid") or binding.derive_uid(key, project=deployment.project, stack=deployment.stack)
     return Identity(
         project=deployment.project,
@@ -409,6 +466,15 @@ def _identity(claim: ClaimKind, klass: ClassRef, args: Any, deployment: Deployme
         given_labels=metadata.get("labels") or {},
         given_annotations=annotations,
     )
+
+
+def _composition_of(spec: Mapping[str, Any]) -> str | None:
+    """The composition that a composite asks for by name, wherever its dialect writes that."""
+    for holder in (spec, *(spec.get(word) for word in ("crossplane", "infrastructure", "application"))):
+        named = holder.get("compositionRef") if isinstance(holder, Mapping) else None
+        if isinstance(named, Mapping) and isinstance(named.get("name"), str):
+            return str(named["name"])
+    return None
 
 
 def _source(source: "Source") -> tuple[SecretPlace, Managed | Composite] | None:

@@ -5,6 +5,7 @@ What a child tells is read from the live object, once the engine has made it: no
 
 import asyncio
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import pulumi
@@ -13,9 +14,10 @@ from claimsmith import fieldpath, reference
 from claimsmith.absent import ABSENT
 from claimsmith.compose import environments
 from claimsmith.edge.component import Composite
+from claimsmith.edge.deployment import Deployment
 from claimsmith.edge.managed import Managed
 from claimsmith.edge.values import read, settled, told
-from claimsmith.errors import ReferenceError_
+from claimsmith.errors import ComposeError, ReferenceError_
 from claimsmith.models.klass import Side
 from claimsmith.reference import Selection
 
@@ -23,15 +25,29 @@ from claimsmith.reference import Selection
 class Composition(Composite):
     """What is made for one composite of today's dialect."""
 
-    def __init__(self, name: str, args: Any, opts: pulumi.ResourceOptions | None = None) -> None:
-        super().__init__(name, args, opts)
+    def __init__(
+        self,
+        name: str,
+        args: Any,
+        opts: pulumi.ResourceOptions | None = None,
+        *,
+        context: Deployment | None = None,
+    ) -> None:
+        super().__init__(name, args, opts, context=context)
         self.environment: dict[str, Any] = {}
         self._live: dict[str, pulumi.Output[Any]] = {}
 
     def start_environment(self, sources: Mapping[str, Any]) -> None:
         """Let the environment start as what the sources name or select."""
         sides = {Side.claim: self._args, Side.environment: self.environment}
-        self.environment = environments.started(sources, sides, self._deployment.environments)
+        try:
+            self.environment = environments.started(sources, sides, self._deployment.environments)
+        except ComposeError as error:
+            if self._deployment.planned:
+                raise
+            fix = "pass those that it reads: context=Context(environments=[…])"
+            told = [replace(p, what=f"{self._address}: {p.what}", path="", fix=fix) for p in error.problems]
+            raise ComposeError(*told) from error
 
     def selected(self, template: str, path: str, kinds: str, labels: Mapping[str, str]) -> Any:
         """The reference to a resource of this stack of one of these kinds and with these labels; ABSENT without one."""

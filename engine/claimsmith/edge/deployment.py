@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from importlib import resources
 from typing import Any
 
 import pulumi
@@ -10,13 +12,15 @@ import pulumi
 from claimsmith.cluster import Cluster
 from claimsmith.compose.identity import OWNER
 from claimsmith.compose.options import FIELD_MANAGER, field_manager, waiting
+from claimsmith.documents import read_documents
 from claimsmith.edge.elsewhere import Elsewhere, given_by
 from claimsmith.edge.managed import Managed
 from claimsmith.edge.members import Member
 from claimsmith.edge.preflight import given_owner
 from claimsmith.edge.provider import ClusterProvider, Taken
-from claimsmith.errors import Problem, ReferenceError_
+from claimsmith.errors import DeployError, Problem, ReferenceError_
 from claimsmith.models.objects import GroupKind
+from claimsmith.models.reference_table import read_table
 from claimsmith.plan import GivenResource, target_of_given
 from claimsmith.reference import Table, Target
 
@@ -25,15 +29,21 @@ Credentials = tuple[str, str, str]
 
 
 class Deployment:
-    """What the components of one run share. One per program; a component used alone makes its own."""
+    """What the components of one run share: the context that each gets as an argument.
 
-    _current: Deployment | None = None
+    Without anything it serves a program that has no plan of claimsmith's: children are made by the provider that
+    Pulumi gives them, connection details are read by it, and names are derived from the program's project and stack.
+    With a `cluster`, its kubeconfig is used for both. `serving` names components for composites within others, where
+    more than one could serve, and `environments` are the EnvironmentConfigs that compositions read.
+    """
+
+    _default: tuple[Any, Deployment] | None = None
 
     def __init__(
         self,
         *,
-        project: str,
-        stack: str,
+        project: str | None = None,
+        stack: str | None = None,
         provider: pulumi.ProviderResource | None = None,
         cluster: Cluster | None = None,
         identifier: str = "",
@@ -47,14 +57,22 @@ class Deployment:
         moved: Mapping[str, str] | None = None,
         environments: Sequence[Mapping[str, Any]] = (),
         taken: Mapping[str, Taken] | None = None,
+        serving: Sequence[Any] = (),
     ) -> None:
-        self.project = project
-        self.stack = stack
-        self.provider = provider
+        self.project = project or pulumi.get_project()
+        self.stack = stack or pulumi.get_stack()
         self.cluster = cluster
         self.identifier = identifier
-        self.table: Table = table or {}
+        if cluster and not provider and composites is None:
+            # Objects are made where they are read.
+            self.identifier = identifier or cluster.identity()
+            provider = cluster_provider(cluster, self.identifier)
+        self.provider = provider
+        self.table: Table = built_in_table() if table is None else table
         self.records = records
+        self.planned = composites is not None
+        """Whether a plan says which composites there are, and the program tells at its end what went wrong."""
+        self.serving = serving
         self._composites = composites or {}
         self._impersonating: dict[tuple[str, str], pulumi.ProviderResource] = {}
         self.problems: list[Problem] = []
@@ -84,21 +102,20 @@ class Deployment:
             self._plan(target)
 
     @classmethod
-    def current(cls) -> Deployment:
-        """The run that components register in."""
-        if cls._current is None:
-            cls._current = cls(project=pulumi.get_project(), stack=pulumi.get_stack())
-        return cls._current
-
-    @classmethod
-    def begin(cls, deployment: Deployment | None) -> None:
-        """Make a run the current one, or end it."""
-        cls._current = deployment
+    def default(cls) -> Deployment:
+        """What components share that are given no context, as long as the program runs."""
+        engine = pulumi.runtime.settings.get_monitor()
+        if cls._default is None or cls._default[0] is not engine:
+            cls._default = (engine, cls())
+        return cls._default[1]
 
     def provider_for(self, account: tuple[str, str] | None) -> pulumi.ProviderResource | None:
         """The provider that makes resources as a service account; the stack's own where there is none."""
-        if account is None or self.cluster is None:
+        if account is None:
             return self.provider
+        if self.cluster is None:
+            what = f"its resources are made as the service account {'/'.join(account)}, which needs a kubeconfig"
+            raise DeployError(Problem(what, fix="pass one: context=Context(cluster=Cluster(kubeconfig))"))
         if account not in self._impersonating:
             self._impersonating[account] = cluster_provider(
                 self.cluster, self.identifier, account=account, taken=self.taken.get("")
@@ -215,6 +232,14 @@ class Deployment:
         if self.cluster is None:
             raise pulumi.RunError("connection details need a cluster to read from: run within a claimsmith program")
         return self.cluster.secret_data(namespace, name)
+
+
+@cache
+def built_in_table() -> Table:
+    """What selectors of known kinds may select."""
+    name = "data/references.yaml"
+    text = resources.files("claimsmith").joinpath(name).read_text(encoding="utf-8")
+    return read_table(read_documents(text, file=f"claimsmith/{name}"))
 
 
 def cluster_provider(

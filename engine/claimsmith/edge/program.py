@@ -29,7 +29,6 @@ from claimsmith.edge.takeovers import conflicts_ahead
 from claimsmith.edge.workloads import application_data, component_of, deploy_workloads
 from claimsmith.errors import EngineError, GenerateError, ModelError, Problem
 from claimsmith.expand import claim_data
-from claimsmith.generate import class_name
 from claimsmith.models.klass import Class
 from claimsmith.plan import GivenResource, Plan, PlannedClaim, target_of, target_of_given
 from claimsmith.project import STRICT, Project, find_root
@@ -49,7 +48,7 @@ def run(start: Path | None = None) -> None:
         plan = project.plan(stack, unrecorded_ok=settings.get("bind") == "auto", strict=strict)
         if plan.unread.errors:
             raise ModelError(*plan.unread.errors)
-        components = _components(project, plan)
+        components = components_of(project, plan)
         cluster = Cluster(workspace.read_kubeconfig(project, settings.get("kubeconfig")), settings.get("context"))
         identity = cluster.identity()
         preflight.refuse_another_cluster(project, stack, identity, keep=not pulumi.runtime.is_dry_run())
@@ -127,13 +126,12 @@ def deploy(
         environments=plan.environments,
         taken=taken,
     )
-    Deployment.begin(deployment)
     for resource in sorted(plan.resources, key=_rank):
         deployment.give(resource)
     deployment.problems.extend(u.problem for u in plan.unbound if u.mistake)
     made: dict[str, Composite] = {}
     for c in plan.claims:
-        made[c.address] = components[c.address](c.component_name, claim_data(c.binding))
+        made[c.address] = components[c.address](c.component_name, claim_data(c.binding), context=deployment)
         deployment.made(c.address, made[c.address])
     workloads = {address: w.summary() for address, w in deploy_workloads(deployment, plan).items()}
     for left in plan.released if records else ():
@@ -149,8 +147,14 @@ def deploy(
     pulumi.Output.all(*told).apply(lambda _: _fail_on(deployment.problems))
 
 
-def _components(project: Project, plan: Plan) -> dict[str, type[Composite]]:
-    """The component of each claim, by its address; one that serves many is loaded once."""
+def components_of(project: Project, plan: Plan) -> dict[str, type[Composite]]:
+    """The component of each claim, by its address; one that serves many is loaded once.
+
+    One that is missing, or is not what would be generated now, is refused: what runs is what a review told.
+    """
+    classes = {id(c.binding.klass): c.binding.klass for c in plan.walk() if not c.binding.klass.static}
+    if problems := component_problems(project, classes.values()):
+        raise GenerateError(*problems)
     loaded: dict[int, type[Composite]] = {}
     found: dict[str, type[Composite]] = {}
     for claim in plan.walk():
@@ -165,10 +169,7 @@ def _components(project: Project, plan: Plan) -> dict[str, type[Composite]]:
 
 
 def load_component(project: Project, klass: Class) -> type[Composite]:
-    """The generated component of a class; one that is missing or stale is refused."""
-    problems = component_problems(project, klass)
-    if problems:
-        raise GenerateError(*problems)
+    """The generated component of a class."""
     path = project.component_path(klass)
     name = f"claimsmith_components.{path.parent.relative_to(project.root).as_posix()}"
     if name not in sys.modules:
@@ -178,8 +179,9 @@ def load_component(project: Project, klass: Class) -> type[Composite]:
         module = importlib.util.module_from_spec(spec)
         sys.modules[name] = module
         spec.loader.exec_module(module)
-    component: type[Composite] = getattr(sys.modules[name], class_name(klass))
-    return component
+    wanted = (klass.reference(), klass.serves)
+    found = (c for c in vars(sys.modules[name]).values() if isinstance(c, type) and issubclass(c, Composite))
+    return next(c for c in found if (c.CLASS.reference(), c.CLAIM.group_kind) == wanted)
 
 
 def _rank(resource: GivenResource) -> int:

@@ -25,28 +25,23 @@ def united(
     wanted: Connection,
     sources: Sequence[tuple[SecretPlace, Any]],
     *,
+    parent: pulumi.Resource,
     later_wins: bool = False,
 ) -> pulumi.Output[dict[str, str]]:
     """The data of the claim's Secret, as a secret Output that is known once the children are ready.
 
-    A child's Secret is read from the cluster once the child is there; a composite's details are at hand.
+    A child's Secret is read once the child is there: from the cluster, or where the context has none, by the
+    provider. A composite's details are at hand.
     """
-    ready = [
-        made.id if isinstance(made, Managed) else [made.details or {}, made.seen if place.own else {}]
-        for place, made in sources
-    ]
+    ready = [_ready(deployment, place, made, parent) for place, made in sources]
 
     async def gather(known: list[Any]) -> dict[str, str]:
         try:
             parts, live = [], []
             for (place, made), value in zip(sources, known, strict=True):
-                data, seen = (
-                    await _of_child(deployment, claim, place, made)
-                    if isinstance(made, Managed)
-                    else _of_composite(value)
-                )
+                data, told = await _details(deployment, claim, place, made, value)
                 parts.append((place, data))
-                live.append(seen)
+                live.append(told)
             with at(None, prefix=f"{claim}: "):
                 data = connection.unite(parts, live, only=wanted.only, later_wins=later_wins)
             left_out = connection.left_out(parts, live, only=wanted.only)
@@ -57,10 +52,45 @@ def united(
     return pulumi.Output.secret(pulumi.Output.all(*ready).apply(gather))
 
 
-async def _of_child(
-    deployment: Deployment, claim: str, place: SecretPlace, made: Managed
+class _ReadSecret(Managed):
+    """A Secret that a child's controller writes, as the provider reads it."""
+
+    data: pulumi.Output[dict[str, str]]
+
+
+def _ready(deployment: Deployment, place: SecretPlace, made: Any, parent: pulumi.Resource) -> Any:
+    """What is known once a source is there: a composite's details, that a child is made, or all that it tells."""
+    if not isinstance(made, Managed):
+        return [made.details or {}, made.seen if place.own else {}]
+    if deployment.cluster is not None:
+        return made.id
+    data: Any = {}
+    if place.reads_secret:
+        document = {
+            "apiVersion": "v1",
+            "kind": "Secret",
+            "metadata": {"namespace": place.namespace, "name": place.name},
+        }
+        opts = pulumi.ResourceOptions(
+            parent=parent,
+            provider=deployment.provider,
+            id=made.id.apply(lambda _: str(place)),
+            additional_secret_outputs=["data"],
+        )
+        # A field that is not among the inputs would not be among the outputs.
+        data = _ReadSecret(f"{made._name}/details", {**document, "data": None}, opts).data
+    live = {"metadata": made.metadata, "spec": made.spec, "status": made.status} if place.own else None
+    return pulumi.Output.all(data, live)
+
+
+async def _details(
+    deployment: Deployment, claim: str, place: SecretPlace, made: Any, value: Any
 ) -> tuple[dict[str, str], dict[str, Any] | None]:
-    """What a child's Secret holds, and the child itself, as far as they are asked for."""
+    """The data of a source's Secret, and the live source where it tells something itself."""
+    if not isinstance(made, Managed):
+        return _of_composite(value)
+    if deployment.cluster is None:
+        return value[0] or {}, value[1]
     data = await _read(deployment, claim, place) if place.reads_secret else {}
     return data, await _told(deployment, made, place) if place.own else None
 
@@ -88,7 +118,9 @@ async def _kept(
     deployment: Deployment, claim: str, wanted: Connection, data: dict[str, str], left_out: Mapping[str, Problem]
 ) -> dict[str, str]:
     """The data with what the claim's Secret holds of the details that nobody offers now: no key is taken away."""
-    present = await asyncio.to_thread(deployment.read_secret, wanted.namespace, wanted.name) or {}
+    known = deployment.cluster is not None
+    present = await asyncio.to_thread(deployment.read_secret, wanted.namespace, wanted.name) if known else None
+    present = present or {}
     for name, problem in left_out.items():
         what = "it stays as it was" if name in present else "it is left out"
         pulumi.log.warn(str(replace(problem, what=f"{claim}: {problem.what}: {what}")))
@@ -127,7 +159,8 @@ async def _when_there(read: Callable[[], dict[str, Any] | None], *, wait: bool =
 
 async def _as_it_was(deployment: Deployment, wanted: Connection, error: EngineError) -> dict[str, str]:
     """What the claim's Secret holds now: a claim whose sources are missing keeps what it has, and gets nothing half."""
-    present = await asyncio.to_thread(deployment.read_secret, wanted.namespace, wanted.name)
+    planned = deployment.planned and deployment.cluster is not None
+    present = await asyncio.to_thread(deployment.read_secret, wanted.namespace, wanted.name) if planned else None
     if present is None:
         raise pulumi.RunError("\n".join(str(p) for p in error.problems)) from error
     deployment.problems.extend(error.problems)

@@ -16,6 +16,7 @@ from claimsmith.cluster import Cluster, owner_of
 from claimsmith.connection import Connection, SecretPlace
 from claimsmith.edge import secrets
 from claimsmith.edge.component import ClaimKind, ClassRef, Composite
+from claimsmith.edge.deployment import Deployment
 from claimsmith.edge.managed import Managed
 from claimsmith.edge.members import PARENTS, Member, given_document
 from claimsmith.errors import BindingError, Problem
@@ -28,8 +29,15 @@ class StaticClaim(Composite):
 
     RESOURCE: Mapping[str, Any] = {}
 
-    def __init__(self, name: str, args: Any, opts: pulumi.ResourceOptions | None = None) -> None:
-        super().__init__(name, args, opts)
+    def __init__(
+        self,
+        name: str,
+        args: Any,
+        opts: pulumi.ResourceOptions | None = None,
+        *,
+        context: Deployment | None = None,
+    ) -> None:
+        super().__init__(name, args, opts, context=context)
         composite = self._deployment.claimed(self.RESOURCE)
         if composite is not None:
             self._require(composite)
@@ -77,7 +85,7 @@ class StaticClaim(Composite):
         if wish is None or not found:
             return
         self._secrets = [Connection(*wish, tuple(place for place, _ in found))]
-        self.details = secrets.united(self._deployment, self._address, self._secrets[0], found)
+        self.details = secrets.united(self._deployment, self._address, self._secrets[0], found, parent=self)
         self._secret_resources.append(self._secret(self._secrets[0], "connection", found))
 
     def _bound(self, member: Member, resource: Managed) -> Managed:
@@ -119,7 +127,8 @@ class StaticClaim(Composite):
             return
         source = SecretPlace(str(self.RESOURCE["name"]), str(self.RESOURCE["kind"]), *place)
         self._secrets = [Connection(*wish, (source,))]
-        self.details = secrets.united(self._deployment, self._address, self._secrets[0], [(source, resource)])
+        found = [(source, resource)]
+        self.details = secrets.united(self._deployment, self._address, self._secrets[0], found, parent=self)
         self._secret_resources.append(self._secret(self._secrets[0], "connection", [(source, resource)]))
 
 
@@ -139,9 +148,7 @@ def static_component(planned: PlannedClaim) -> type[Composite]:
     klass, claim = planned.binding.klass, planned.binding.claim
     members = {
         "CLAIM": ClaimKind(claim.api_version, claim.key.group_kind.kind),
-        "CLASS": ClassRef(
-            klass.api_version, klass.key.group_kind.kind, klass.name, klass.digest(), bound_by=klass.parent.value
-        ),
+        "CLASS": ClassRef(klass.api_version, klass.key.group_kind.kind, klass.name, bound_by=klass.parent.value),
         "RESOURCE": klass.static,
     }
     return type("StaticClaim", (StaticClaim,), members)

@@ -209,6 +209,21 @@ def within(value: Value, planned: Value) -> Value:
             return value
 
 
+_SECRET_FIELDS = ("data", "stringData")
+
+
+def secrets_hidden(value: Value) -> Value:
+    """The value with the data of any Kubernetes Secret that is written out in it as a secret of the engine's."""
+    match value:
+        case dict():
+            hide = _SECRET_FIELDS if value.get("kind") == "Secret" else ()
+            return {k: pulumi.Output.secret(v) if k in hide else secrets_hidden(v) for k, v in value.items()}
+        case list():
+            return [secrets_hidden(item) for item in value]
+        case _:
+            return value
+
+
 def pruned(value: Value) -> Value:
     """The value without what is absent; a mapping or list that only held such things goes with it."""
     match value:

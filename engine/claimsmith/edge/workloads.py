@@ -36,11 +36,21 @@ class Workload(Composite):
     CLAIM = ClaimKind(API_VERSION, APPLICATION.kind)
     PLANNED: PlannedWorkload
 
-    def __init__(self, name: str, args: Any, opts: pulumi.ResourceOptions | None = None) -> None:
-        super().__init__(name, args, opts)
+    def __init__(
+        self,
+        name: str,
+        args: Any,
+        opts: pulumi.ResourceOptions | None = None,
+        *,
+        context: Deployment | None = None,
+    ) -> None:
+        super().__init__(name, args, opts, context=context)
         self._deployed: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         self.phase = pulumi.Output.from_input(self._deployed)
         self._deployment.workloads.append(self)
+
+    def _inputs(self, args: Any) -> dict[str, Any]:
+        return {**super()._inputs(args), "class": str(self.PLANNED.placement.target_key)}
 
     def make(self) -> None:
         """Register the objects in the target cluster, each after its namespace, its kind and its Secrets."""
@@ -130,7 +140,8 @@ def deploy_workloads(deployment: Deployment, plan: Plan) -> dict[str, Workload]:
     """Register all applications of the plan, once everything that they may need is registered."""
     for planned in plan.workloads:
         if not planned.placement.composed:
-            component_of(planned)(planned.placement.application.key.place, application_data(planned))
+            name = planned.placement.application.key.place
+            component_of(planned)(name, application_data(planned), context=deployment)
     for workload in deployment.workloads:
         workload.make()
     if deployment.records:

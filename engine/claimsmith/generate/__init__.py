@@ -4,6 +4,7 @@ Pure: classes in, source text out. What the text does is what `plan` says; a tes
 two, class by class.
 """
 
-from claimsmith.generate.component import class_name, generate
+from claimsmith.generate.claim_types import ClaimType, claim_types
+from claimsmith.generate.component import class_name, class_names, digest_of, generate
 
-__all__ = ["class_name", "generate"]
+__all__ = ["ClaimType", "claim_types", "class_name", "class_names", "digest_of", "generate"]

@@ -41,10 +41,10 @@ def fields_of(klass: Class) -> list[Argument]:
                 types.setdefault(name, set()).add("dict[str, Any]" if deep else _type_of(patch, template.base))
                 if patch.required:
                     required.add(name)
-    return [Argument(n, _narrowest(t), n in required) for n, t in types.items() if _is_name(n)]
+    return [Argument(n, _narrowest(t), n in required) for n, t in types.items() if is_name(n)]
 
 
-def _is_name(field: str) -> bool:
+def is_name(field: str) -> bool:
     """Whether a field can stand in a TypedDict's body; one that cannot is still read, only without a type."""
     return field.isascii() and field.isidentifier() and not keyword.iskeyword(field) and not field.startswith("__")
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
+import itertools
 import keyword
-import re
 import textwrap
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
@@ -15,7 +16,8 @@ from typing import TYPE_CHECKING, Any
 from claimsmith import fieldpath, flow, reference
 from claimsmith.compose.identity import PROTECT
 from claimsmith.errors import GenerateError, Problem, at
-from claimsmith.generate import arguments, references, statements, tree
+from claimsmith.generate import naming, references, statements, text, tree, types
+from claimsmith.generate.claim_types import RESERVED, ClaimType
 from claimsmith.generate.expression import (
     SPEC,
     Expression,
@@ -26,7 +28,9 @@ from claimsmith.generate.expression import (
     literal,
     value_of,
 )
+from claimsmith.generate.types import Names
 from claimsmith.models.klass import Class, Parent, Patch, Side, Template
+from claimsmith.models.objects import GroupKind
 from claimsmith.models.transform import MapTransform
 from claimsmith.reference import Table
 
@@ -34,11 +38,6 @@ if TYPE_CHECKING:
     import jinja2
 
 DESCRIPTION = "claimsmith.io/description"
-
-_WORDS = {
-    "mysql": "MySQL", "postgresql": "PostgreSQL", "sql": "SQL", "gke": "GKE", "eks": "EKS", "aks": "AKS",
-    "rds": "RDS", "s3": "S3", "vpc": "VPC", "iam": "IAM", "dns": "DNS", "gcp": "GCP", "aws": "AWS", "ha": "HA",
-}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,44 +99,79 @@ class _Child:
 
 
 def class_name(klass: Class) -> str:
-    """The component's Python name: private-mysql-server gives PrivateMySQLServer.
+    """The Python name of a class's component, where it has a folder of its own."""
+    return class_names([klass])[0]
 
-    A class that may serve several kinds of claim has a component for each, named after both.
+
+def class_names(classes: Sequence[Class]) -> list[str]:
+    """The Python names of the components of one folder, in the order of its classes."""
+    return naming.class_names(classes, IMPORTED)
+
+
+def generate(
+    classes: Sequence[Class],
+    table: Table,
+    *,
+    source: str,
+    claims: Mapping[tuple[GroupKind, str], ClaimType] | None = None,
+) -> str:
+    """The Python module with one component for each class that a folder's YAML describes.
+
+    `claims` is what is known of the kinds of claim that they serve. The module's head carries a digest of all the
+    rest, so that a module on disk tells whether this would be written again.
     """
-    if klass.parent is Parent.requirement:
-        return klass.serves.kind
-    if klass.parent is Parent.xr_claim:
-        return f"{klass.serves.kind}Claim"
-    words = re.split(r"[^A-Za-z0-9]+", klass.name)
-    name = "".join(_WORDS.get(w, w[:1].upper() + w[1:]) for w in words)
-    name = name if name[0].isalpha() else f"Class{name}"
-    name = f"{name}Class" if keyword.iskeyword(name) or name in IMPORTED else name
-    return f"{name}{klass.makes}For{klass.serves.kind}" if klass.shared else f"{name}{klass.makes}"
-
-
-def generate(classes: Sequence[Class], table: Table, *, source: str) -> str:
-    """The Python module with one component for each class that a folder's YAML describes."""
-    _refuse_doubles(classes)
-    components = [_component(klass, table) for klass in classes]
+    names = class_names(classes)
+    _refuse_doubles(classes, names)
+    free = Names((*IMPORTED, *(f"{name}{word}" for name in names for word in ("", "Spec", "Args"))))
+    known = claims or {}
+    components = [
+        _component(klass, name, table, known.get((klass.serves, klass.claim_api_version)) or _unknown(klass), free)
+        for klass, name in zip(classes, names, strict=True)
+    ]
     uses = frozenset().union(*(c["uses"] for c in components)) - {SPEC}
-    needs_any = any(c["needs_any"] for c in components)
-    kinds = ", ".join(dict.fromkeys(c.serves.kind for c in classes))
-    return _template().render(
-        head=_head(source),
-        title="\n".join(textwrap.wrap(f"What {kinds} claims become.", width=100)),
+    kinds = list(dict.fromkeys(c.serves.kind for c in classes))
+    written = _template().render(
+        title="\n".join(textwrap.wrap(f"Components for {_listed(kinds)}.", width=100)),
         components=components,
-        uses=sorted(uses | _ALWAYS, key=_isort),
-        needs_any=needs_any,
+        typing=sorted(uses & _TYPING | {"TypedDict"}, key=_isort),
+        enums="StrEnum" in uses,
+        uses=sorted(uses - _TYPING - {"StrEnum"} | _ALWAYS, key=_isort),
     )
+    head = f"{_head(source)}\n"
+    digest = hashlib.sha256(f"{head}{written}".encode()).hexdigest()
+    return f"{head}{_DIGEST}{digest}\n{written}"
+
+
+def _listed(words: Sequence[str]) -> str:
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
+
+
+def _unknown(klass: Class) -> ClaimType:
+    """A kind of claim of which no more is known than its dialect."""
+    bases = {
+        Parent.instance: "ApplicationSpec" if klass.namespaced else "InfrastructureSpec",
+        Parent.requirement: "RequirementSpec",
+        Parent.xr: "CrossplaneSpec" if klass.namespaced else "CompositeSpec",
+        Parent.xr_claim: "CompositeClaimSpec",
+    }
+    return ClaimType(bases.get(klass.parent, "ClaimSpec"))
+
+
+def digest_of(module: bytes) -> str | None:
+    """The digest that the head of a generated module carries; None where it carries none."""
+    head = itertools.takewhile(lambda line: line.startswith(b"#"), module.splitlines())
+    return next((line.decode("ascii", "replace") for line in head if line.startswith(_DIGEST.encode())), None)
 
 
 def _head(source: str) -> str:
     """The comment that says where the module comes from, on one line where it fits."""
-    text = f"Generated by claimsmith from {_one_line(source)}. Edit that, then run: claimsmith generate"
-    return "\n".join(f"# {line}" for line in textwrap.wrap(text, width=116, break_on_hyphens=False))
+    told = f"Generated by claimsmith from {text.one_line(source)}. Edit that, then run: claimsmith generate"
+    return "\n".join(f"# {line}" for line in textwrap.wrap(told, width=116, break_on_hyphens=False))
 
 
-_ALWAYS = frozenset({"ClaimKind", "ClaimMetadata", "ClassRef"})
+_DIGEST = "# Digest: sha256:"
+_ALWAYS = frozenset({"ClaimKind", "ClaimMetadata", "ClassRef", "Context"})
+_TYPING = frozenset({"Any", "NotRequired", "TypedDict"})
 _TRANSFORMS = (
     "adler32", "clamp_max", "clamp_min", "converted", "formatted", "from_base64", "joined", "lookup", "matched",
     "multiply", "regexp", "replaced", "sha1", "sha256", "sha512", "to_base64", "to_json", "to_lower", "to_upper",
@@ -145,25 +179,26 @@ _TRANSFORMS = (
 )  # fmt: skip
 IMPORTED = _ALWAYS.union(
     (
-        *("ABSENT", "Any", "Composite", "Composition", "MergePolicy", "TypedDict", "first", "from_field"),
+        *("ABSENT", "Composite", "Composition", "MergePolicy", "StrEnum", "first", "from_field"),
         *("from_value", "read", "require", "unless", "write"),
     ),
     _TRANSFORMS,
+    _TYPING,
+    RESERVED,
 )
 """What a component may import: no variable or class of its own has such a name."""
-_TAKEN = IMPORTED | {"self", "args", "opts", "name", SPEC, "pulumi", "super", "dict", "str"}
+_TAKEN = IMPORTED | {"self", "args", "opts", "name", "context", SPEC, "pulumi", "super", "dict", "str"}
 
 
-def _refuse_doubles(classes: Sequence[Class]) -> None:
-    names = Counter(n for c in classes for n in (class_name(c), f"{class_name(c)}Spec", f"{class_name(c)}Args"))
-    for klass in classes:
-        if any(names[f"{class_name(klass)}{word}"] > 1 for word in ("", "Spec", "Args")):
-            what = f"two classes of one folder would both become {class_name(klass)}"
-            where = klass.document.source_of("metadata.name")
-            raise GenerateError(Problem(what, where, "metadata.name", "rename one, or give it its own folder"))
+def _refuse_doubles(classes: Sequence[Class], names: Sequence[str]) -> None:
+    for index in sorted(naming.doubled(names)):
+        klass = classes[index]
+        what = f"two classes of one folder would both become {names[index]}"
+        where = klass.document.source_of("metadata.name")
+        raise GenerateError(Problem(what, where, "metadata.name", "rename one, or give it its own folder"))
 
 
-def _component(klass: Class, table: Table) -> dict[str, Any]:
+def _component(klass: Class, name: str, table: Table, claim: ClaimType, free: Names) -> dict[str, Any]:
     taken = set(_TAKEN)
     reader = claim_reader if klass.parent is not Parent.xr else composite_reader(namespaced=bool(klass.namespaced))
     named, shared = _shared_values(klass, taken, reader)
@@ -195,30 +230,31 @@ def _component(klass: Class, table: Table) -> dict[str, Any]:
         )
         for n in order
     ]
-    args = arguments.fields_of(klass)
+    specs = types.types_of(klass, name, claim, free)
     secret, secret_uses = statements.secret(klass, reader)
     base = "Composition" if klass.parent in (Parent.xr, Parent.xr_claim) else "Composite"
     uses = _uses(children, named) | secret_uses | {base} | frozenset().union(*(t.uses for t in tail))
     details = [d for name in publishers for d in templates[name].details or ()]
     uses |= {"from_field"} if any(d.field_path for d in details) else set()
     uses |= {"from_value"} if any(d.value is not None for d in details) else set()
+    uses |= {"Any"} if any(c.spread for c in children) else set()
+    uses = uses.union(*(t.uses for t in specs))
     return {
         "base": base,
         "tail": tail,
-        "name": class_name(klass),
+        "name": name,
         "klass": klass,
-        "digest": klass.digest(),
         "claim": klass.serves,
         "claim_api_version": klass.claim_api_version,
         "description": _sentence(klass),
-        "arguments": args,
+        "types": specs,
+        "args_doc": text.sentence(f"{text.article(klass.serves.kind)}."),
         "reads_spec": SPEC in uses,
         "named": named,
         "children": children,
         "publishers": [*(statements.publisher(templates[n], variables[n]) for n in publishers), *secret],
-        "options": _class_options(klass),
+        "options": _class_options(klass, claim),
         "uses": uses,
-        "needs_any": any("Any" in a.type for a in args) or any(c.spread for c in children),
     }
 
 
@@ -261,9 +297,9 @@ def _shared_values(
     return list(named.values()), shared
 
 
-def _class_options(klass: Class) -> dict[str, str]:
+def _class_options(klass: Class, claim: ClaimType) -> dict[str, str]:
     """What a component says of its class beside its name, as far as it is not the usual."""
-    wanted = {
+    wanted: dict[str, tuple[Any, Any]] = {
         "bound_by": (klass.parent.value, Parent.composite.value),
         "namespaced": (klass.namespaced, None),
         "secret_namespace": (klass.secret_namespace, None),
@@ -271,6 +307,7 @@ def _class_options(klass: Class) -> dict[str, str]:
         "protect": (klass.annotations.get(PROTECT) == "true", False),
         "retain": (klass.retain, False),
         "connection_keys": (klass.connection_keys, ()),
+        "defaults": (claim.defaults, {}),
     }
     return {key: repr(value) for key, (value, usual) in wanted.items() if value != usual}
 
@@ -310,17 +347,12 @@ def _is_plain_name(text: str) -> bool:
     return text.isascii() and text.isidentifier() and not keyword.iskeyword(text) and not text.startswith("__")
 
 
-def _one_line(text: str) -> str:
-    """The text in one line, without what cannot be seen: nothing of it can end a comment."""
-    return "".join(c for c in " ".join(text.split()) if c.isprintable())
-
-
 def _sentence(klass: Class) -> str:
     """The component's docstring, nothing of which can end the string; the claims it serves below what it is."""
-    usual = f"What a claim for {klass.templates[0].kind} becomes" if klass.parent is Parent.xr_claim else None
-    given = klass.annotations.get(DESCRIPTION) or usual or f"The class {klass.name}"
-    text = _one_line(given).rstrip(".").replace("\\", "\\\\").replace('"', "'")
-    return "\n".join(textwrap.wrap(f"{text}.", width=100))
+    claimed = klass.templates[0].kind if klass.parent is Parent.xr_claim else ""
+    usual = f"What {text.article(klass.serves.kind)} claims: {text.article(claimed)}"
+    given = text.docstring(klass.annotations.get(DESCRIPTION) or "")
+    return given or text.docstring(usual if claimed else f"The class {klass.name}")
 
 
 def _isort(name: str) -> tuple[int, str]:
@@ -329,9 +361,9 @@ def _isort(name: str) -> tuple[int, str]:
     return rank, name
 
 
-def _text_block(text: str) -> str:
+def _text_block(given: str) -> str:
     """A text of several lines as Python: one literal a line, so that a change of a line is a change of a line."""
-    lines = text.splitlines(keepends=True)
+    lines = given.splitlines(keepends=True)
     return "(" + "\n".join(repr(line) for line in lines) + ")"
 
 
@@ -340,7 +372,7 @@ def _template() -> jinja2.Template:
     # Deployments name components only, and load no template.
     import jinja2
 
-    text = resources.files("claimsmith").joinpath("templates/component.py.j2").read_text(encoding="utf-8")
+    source = resources.files("claimsmith").joinpath("templates/component.py.j2").read_text(encoding="utf-8")
     environment = jinja2.Environment(
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
@@ -350,7 +382,7 @@ def _template() -> jinja2.Template:
     )
     environment.filters["repr"] = repr
     environment.filters["text_block"] = _text_block
-    return environment.from_string(text)
+    return environment.from_string(source)
 
 
-__all__ = ["class_name", "generate"]
+__all__ = ["class_name", "class_names", "digest_of", "generate"]
