@@ -15,7 +15,7 @@ CORE = [
     "bindings_file", "compose", "reference", "connection", "plan", "render", "generate", "crds", "scope", "expand",
     "kubeconfig", "targets", "workload", "workload_plan", "records", "schema", "templating", "definitions", "crd_set",
     "urns", "offers", "released", "explain", "drift", "flow", "drawing", "pictures", "review", "convert", "cut",
-    "yaml_text",
+    "yaml_text", "permissions",
 ]  # fmt: skip
 OUTSIDE = {
     "pulumi", "pulumi_kubernetes", "typer", "click", "rich", "os", "io", "pathlib", "shutil", "tempfile", "glob",
@@ -37,7 +37,7 @@ ORDER = [
     {"models", "reference", "values", "schema", "templating", "compose", "urns"},
     {"definitions", "connection", "scope", "flow", "yaml_text"},
     {"catalog"},
-    {"binding", "crd_set", "offers"},
+    {"binding", "crd_set", "offers", "permissions"},
     {"bindings_file", "expand", "generate", "released", "convert"},
     {"targets"},
     {"workload"},

@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any
 
 from claimsmith import fieldpath, flow, templating
-from claimsmith.binding import Binding, Record, Unbound, bind_one, changed_and_gone
+from claimsmith.binding import PUBLISHING, Binding, Record, Unbound, bind_one, changed_and_gone
 from claimsmith.catalog import Catalog
 from claimsmith.compose import environments, patches
 from claimsmith.compose.compiled import Made, Reader, compiled
@@ -272,6 +272,9 @@ class _Expander:
         source = Document(document, where.file, where.line)
         with at(where, prefix=f"{binding.claim.key}, child {template.name!r}: "):
             claim = self.catalog.read_claim(source)
+        if binding.klass.parent in PUBLISHING:
+            # The composite that a claim asks for passes on the claim's choice of a class, and so its limits.
+            claim = replace(claim, may_use=binding.claim.may_use)
         below = self.draft(claim, (*above, binding.claim))
         if below:
             below.template = template.name

@@ -1,6 +1,7 @@
 """A claimsmith project on disk: where its classes, claims and bindings are, and the plan that they make.
 
 Pulumi.yaml                       the project's name
+claimsmith.yaml                   what the platform lets the files below claims/ say
 components/<name>/*.yaml          the platform's classes; components/references.yaml extends the reference table,
                                   components/review.yaml what a review knows of kinds
 stacks/<stack>/claims/*.yaml      the claims of an environment
@@ -26,11 +27,14 @@ from claimsmith.documents import Document, read_documents
 from claimsmith.errors import BindingError, LoadError, Problem, Source, WriteError, nearest
 from claimsmith.expand import Expansion, expand
 from claimsmith.load import leads_out, load, read_text, yaml_files
+from claimsmith.models import settings
 from claimsmith.models.bindable import Bindable, read_bindable
 from claimsmith.models.klass import Class
 from claimsmith.models.objects import ClaimKey, GroupKind
 from claimsmith.models.reference_table import kinds_of, read_table
 from claimsmith.models.review_table import KindTable, read_kind_table
+from claimsmith.models.settings import Settings
+from claimsmith.permissions import permitted
 from claimsmith.plan import GivenResource, Plan, build_plan, given_resource
 from claimsmith.reference import Table
 from claimsmith.scope import Scopes, scopes_of_crds
@@ -104,7 +108,13 @@ class Project:
         claims = load([self.root / "stacks" / stack / "claims"], root=self.root) if stack else []
         given = self.given_documents(stack) if stack else []
         catalog = read_catalog(platform, claims, bindable=self.bindable(), managed=self._managed(), resources=given)
-        return offered(catalog, stack) if stack else catalog
+        return offered(permitted(catalog, claims, self.settings, stack), stack) if stack else catalog
+
+    @cached_property
+    def settings(self) -> Settings:
+        """What the platform lets application teams say, from claimsmith.yaml."""
+        path = self.root / settings.FILE
+        return settings.read(load([path], root=self.root) if path.exists() else [])
 
     def given_documents(self, stack: str) -> list[Document]:
         """What a stack's files give as it is."""

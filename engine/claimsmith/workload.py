@@ -18,6 +18,7 @@ from claimsmith.catalog import Catalog
 from claimsmith.errors import BindingError, Collector, Problem, nearest
 from claimsmith.expand import Expansion
 from claimsmith.models.objects import ClaimKey, ClassKey
+from claimsmith.models.settings import matches
 from claimsmith.models.workload import TARGET, Application
 from claimsmith.targets import Published, published
 
@@ -126,7 +127,9 @@ def digest(target: Published) -> str:
 def _choose(application: Application, targets: Mapping[ClaimKey, Published]) -> tuple[Published, str] | Problem:
     """The target for an application that has none yet; only those of its namespace are seen."""
     key = application.key
-    here = [t for k, t in sorted(targets.items()) if k.namespace == key.namespace]
+    here = [
+        t for k, t in sorted(targets.items()) if k.namespace == key.namespace and matches(k.name, application.may_use)
+    ]
     if application.target:
         return _by_name(application, application.target, targets, here)
     path = application.selector_path
@@ -147,6 +150,9 @@ def _by_name(
 ) -> tuple[Published, str] | Problem:
     key = application.key
     found = targets.get(ClaimKey(TARGET, key.namespace, name))
+    if found and not matches(name, application.may_use):
+        what = f"applications of this folder may not be sent to the target {name!r}: {key} is not scheduled"
+        return _unscheduled(application, "spec.targetRef.name", what, _offer(here, key))
     if found:
         return found, "targetRef"
     elsewhere = sorted(k.namespace for k in targets if k.name == name)
@@ -167,6 +173,10 @@ def _held(application: Application, record: Record, targets: Mapping[ClaimKey, P
     if found is None:
         what = f"{key} is scheduled to {record.klass}, which is gone"
         fix = f"bring the target back, or schedule anew on purpose: {again}"
+        raise BindingError(Problem(what, record.where, "class", fix))
+    if not matches(record.klass.name, application.may_use):
+        what = f"applications of this folder may not be sent to the target {record.klass.name!r}, as {key} is"
+        fix = "have the platform team permit the target in claimsmith.yaml again; what is deployed stays until then"
         raise BindingError(Problem(what, record.where, "class", fix))
     if application.target and application.target != record.klass.name:
         path = "spec.targetRef.name"

@@ -8,6 +8,8 @@ from typing import Any
 
 import yaml
 
+from claimsmith.permissions import WORKLOAD_ALLOW, WORKLOAD_NAMESPACES
+
 WORKLOAD = "workload.crossplane.io/v1alpha1"
 GKE = "compute.gcp.crossplane.io/v1alpha3"
 NO_SECRET = "simulated-cloud.claimsmith.io/no-secret"
@@ -50,7 +52,12 @@ def target(namespace: str, name: str, cluster: str, *, kind: str = "GKECluster",
     return {
         "apiVersion": WORKLOAD,
         "kind": "WorkloadTarget",
-        "metadata": {"namespace": namespace, "name": name, "labels": {"env": name}},
+        "metadata": {
+            "namespace": namespace,
+            "name": name,
+            "labels": {"env": name},
+            "annotations": {WORKLOAD_NAMESPACES: "*", WORKLOAD_ALLOW: "cluster-scope, engine-annotations"},
+        },
         "clusterRef": {"kind": kind, "apiVersion": api, "name": cluster},
     }
 

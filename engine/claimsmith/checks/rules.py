@@ -32,6 +32,7 @@ RULES: Final = {
         # What is read
         Rule("unreadable-file", "error", "A file that is no text, no YAML, or cannot be read."),
         Rule("invalid-document", "error", "A document that is not what its kind says, or that contradicts another."),
+        Rule("not-permitted", "error", "A file below claims/ that says what the platform does not let it say."),
         Rule("doubtful-document", "warning", "A document that is read, though a part of it does nothing."),
         # Generated code
         Rule("missing-component", "error", "A class without its generated component."),
@@ -82,6 +83,7 @@ _OF_ERRORS: Final[dict[type[EngineError], str]] = {
     errors.LoadError: "unreadable-file",
     errors.ModelError: "invalid-document",
     errors.CatalogError: "invalid-document",
+    errors.NotPermitted: "not-permitted",
     errors.BindingError: "broken-binding",
 }
 
