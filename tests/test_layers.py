@@ -15,7 +15,7 @@ CORE = [
     "bindings_file", "compose", "reference", "connection", "plan", "render", "generate", "crds", "scope", "expand",
     "kubeconfig", "targets", "workload", "workload_plan", "records", "schema", "templating", "definitions", "crd_set",
     "urns", "offers", "released", "explain", "drift", "flow", "drawing", "pictures", "review", "convert", "cut",
-    "yaml_text", "permissions",
+    "yaml_text", "permissions", "external_names",
 ]  # fmt: skip
 OUTSIDE = {
     "pulumi", "pulumi_kubernetes", "typer", "click", "rich", "os", "io", "pathlib", "shutil", "tempfile", "glob",
@@ -43,7 +43,7 @@ ORDER = [
     {"workload"},
     {"workload_plan"},
     {"plan", "records"},
-    {"render", "explain", "pictures", "drift", "cut"},
+    {"render", "explain", "pictures", "drift", "cut", "external_names"},
     {"review"},
 ]
 

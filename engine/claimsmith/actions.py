@@ -12,7 +12,7 @@ from claimsmith import binding, bindings_file, released, workload
 from claimsmith import generate as generator
 from claimsmith import render as renderer
 from claimsmith.binding import Record
-from claimsmith.errors import BindingError, GenerateError, LoadError, Problem, nearest
+from claimsmith.errors import BindingError, ComposeError, GenerateError, LoadError, Problem, nearest
 from claimsmith.models.klass import Class
 from claimsmith.models.objects import ClaimKey, ClassKey
 from claimsmith.plan import Plan
@@ -68,7 +68,10 @@ def bind(
     catalog, found = project.expand(stack, rebind=chosen, repick=anew)
     scheduled = project.schedule(stack, catalog, found, rebind=chosen)
     unbound = found.unbound
-    picks = {c.binding.claim.key: c.picks for c in project.planned(stack, catalog, found, scheduled).walk()}
+    plan = project.planned(stack, catalog, found, scheduled)
+    if taken := project.taken_names(plan):
+        raise ComposeError(*taken)
+    picks = {c.binding.claim.key: c.picks for c in plan.walk()}
     records = binding.to_records(found.bindings(), before, picks)
     records = sorted([*records, *workload.to_records(scheduled.placements, before)], key=lambda r: r.claim)
     known = {r.claim: r for r in before}
@@ -79,7 +82,7 @@ def bind(
     kept = {r.claim for r in records}
     gone = [BindRow(c, r.klass, r.reason, "removed") for c, r in known.items() if c not in kept]
     path = project.bindings_path(stack)
-    text = bindings_file.write(records, stack=stack)
+    text = bindings_file.write(records, stack=stack, origin=project.uids_from(stack))
     changed = not path.exists() or path.read_text(encoding="utf-8") != text
     if changed and not check:
         write_atomically(path, text)

@@ -62,6 +62,15 @@ class Record:
     """What selectors picked among all resources of the stack: `<template> <path of the reference>`, and the address."""
     stack: str = ""
     """The stack whose name its objects carry, where the claim was moved from there."""
+    derived: bool = True
+    """Whether its uid is the one that was derived for the claim; else the claim's own file must say it."""
+
+    def refuse_changed_uid(self, given: str | None = None) -> None:
+        """Refuse a uid that was changed by hand: all names come from it, so everything would be created again."""
+        if not self.derived and self.uid != given:
+            what = f"the uid of {self.claim} is not the one that it was bound with"
+            fix = "restore bindings.yaml from version control; after a rename, let uidsFrom name the old project/stack"
+            raise BindingError(Problem(what, self.where, "uid", fix))
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,6 +165,8 @@ def bind_one(
 
     A claim that was bound has resources: it must not silently lose its class.
     """
+    if record:
+        record.refuse_changed_uid(claim.given_uid)
     if record and not anew:
         return Binding(
             claim, _held(claim, record, catalog), record.uid, record.reason, picks=record.picks, stack=record.stack
@@ -166,7 +177,7 @@ def bind_one(
                 raise BindingError(none.problem)
             return none
         case Choice(klass, reason):
-            own = claim.given_uid or derive_uid(claim.key, project=project, stack=stack)
+            own = claim.given_uid or new_uid(claim.key, catalog, project=project, stack=stack)
             uid, kept, moved = (record.uid, record.picks, record.stack) if record else (own, {}, "")
             return Binding(claim, klass, uid, reason, recorded=False, picks=kept, stack=moved)
 
@@ -235,6 +246,12 @@ def changed_and_gone(catalog: Catalog, gone: Iterable[Record]) -> list[Problem]:
             fix = "deploy the changed class first (rebind the claim), then remove the claim"
             problems.append(Problem(what, record.where, "class", fix))
     return problems
+
+
+def new_uid(claim: ClaimKey, catalog: Catalog, *, project: str, stack: str) -> str:
+    """A claim's uid at its first binding, by the names that its stack had at its own first binding."""
+    named = catalog.uids_from.split("/") if catalog.uids_from else (project, stack)
+    return derive_uid(claim, project=named[0], stack=named[1])
 
 
 def derive_uid(claim: ClaimKey, *, project: str, stack: str) -> str:

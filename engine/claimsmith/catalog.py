@@ -68,6 +68,8 @@ class Catalog:
     workloads: Workloads = field(default_factory=Workloads)
     """Targets, applications and existing clusters."""
     today: todays.Today = field(default_factory=todays.Today)
+    uids_from: str = ""
+    """The project and stack that new uids are derived from, where they were renamed since the first binding."""
 
     def serving(self, kind: GroupKind) -> list[Class]:
         """The classes that may serve claims of a kind, in the order of their keys."""

@@ -269,11 +269,17 @@ class _Expander:
     ) -> Draft | None:
         """A composite that a template makes: a claim of its own."""
         where = _place(template, binding)
-        source = Document(document, where.file, where.line)
+        asked = binding.claim.document
+        own = binding.klass.parent in PUBLISHING
+        # The composite that a claim asks for says what the claim says: its problems are in the claim's file.
+        source = (
+            Document(document, asked.file, asked.line, asked.text)
+            if own
+            else Document(document, where.file, where.line)
+        )
         with at(where, prefix=f"{binding.claim.key}, child {template.name!r}: "):
             claim = self.catalog.read_claim(source)
-        if binding.klass.parent in PUBLISHING:
-            # The composite that a claim asks for passes on the claim's choice of a class, and so its limits.
+        if own:
             claim = replace(claim, may_use=binding.claim.may_use)
         below = self.draft(claim, (*above, binding.claim))
         if below:

@@ -16,7 +16,7 @@ from typing import Any
 
 from claimsmith import fieldpath
 from claimsmith.catalog import DEFINITIONS, PUBLICATION, Catalog
-from claimsmith.compose.identity import ADOPT, COMPOSITE_LABEL, EXTERNAL_NAME, PROTECT
+from claimsmith.compose.identity import ADOPT, COMPOSITE_LABEL, DIRECTING, EXTERNAL_NAME, PROTECT
 from claimsmith.compose.options import has
 from claimsmith.documents import Document
 from claimsmith.errors import CatalogError, NotPermitted, Problem, in_order, nearest
@@ -35,8 +35,6 @@ WORKLOAD_ALLOW = "claimsmith.io/workload-allow"
 """On the platform's WorkloadTarget: what applications may do there beside that, separated by commas."""
 CLUSTER_SCOPE = "cluster-scope"
 ENGINE_ANNOTATIONS = "engine-annotations"
-OURS = ("claimsmith.io/", "pulumi.com/")
-"""Annotations with these prefixes direct claimsmith and the engine."""
 HARMLESS = {AUTOMATIC: "", PROTECT: "true"}
 """Annotations of ours that a claim may have, with the one value that they may have; empty: any.
 
@@ -125,7 +123,7 @@ def _refusals(file: _File) -> Iterator[Problem]:
     yield from _kind(file)
     yield from _namespaces(file)
     yield from _ownership(file)
-    yield from _annotations(file, ("metadata", "annotations"), (*OURS, EXTERNAL_NAME))
+    yield from _annotations(file, ("metadata", "annotations"), (*DIRECTING, EXTERNAL_NAME))
     yield from _labels(file)
     yield from _references(file)
     if file.kind in (APPLICATION, APPLICATION_RESOURCE):

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from claimsmith import binding
 from claimsmith.binding import Record
 from claimsmith.catalog import Catalog
-from claimsmith.errors import BindingError, Collector, Problem, nearest
+from claimsmith.errors import BindingError, Collector, NotPermitted, Problem, nearest
 from claimsmith.expand import Expansion
 from claimsmith.models.objects import ClaimKey, ClassKey
 from claimsmith.models.settings import matches
@@ -75,6 +75,8 @@ def schedule(
     for application, inner in [*authored, *((a, True) for a in composed)]:
         record = known.get(application.key)
         with problems.catch():
+            if record:
+                record.refuse_changed_uid()
             kept = record is not None and application.key not in rebind
             found = _held(application, record, targets) if record and kept else _choose(application, targets)
             if isinstance(found, Problem):
@@ -82,7 +84,7 @@ def schedule(
                     raise BindingError(found)
                 unscheduled.append(found)
                 continue
-            uid = record.uid if record else binding.derive_uid(application.key, project=project, stack=stack)
+            uid = record.uid if record else binding.new_uid(application.key, catalog, project=project, stack=stack)
             target, reason = found
             placements.append(Placement(application, target, uid, reason, kept, inner))
     problems.raise_as(BindingError)
@@ -151,8 +153,8 @@ def _by_name(
     key = application.key
     found = targets.get(ClaimKey(TARGET, key.namespace, name))
     if found and not matches(name, application.may_use):
-        what = f"applications of this folder may not be sent to the target {name!r}: {key} is not scheduled"
-        return _unscheduled(application, "spec.targetRef.name", what, _offer(here, key))
+        what = f"applications of this folder may not be sent to the target {name!r}"
+        raise NotPermitted(_unscheduled(application, "spec.targetRef.name", what, _offer(here, key)))
     if found:
         return found, "targetRef"
     elsewhere = sorted(k.namespace for k in targets if k.name == name)

@@ -121,15 +121,10 @@ class Settings:
         return max(covering, key=lambda e: (len(e.folder), stack in e.stacks)).grant if covering else None
 
 
-def read(documents: Iterable[Document]) -> Settings:
-    """The settings of a project, from the documents of its settings file."""
-    given = list(documents)
-    if not given:
+def read(document: Document | None) -> Settings:
+    """The settings of a project, from its settings file; None where it has none."""
+    if document is None:
         return Settings()
-    if len(given) > 1:
-        fix = "join the documents into one"
-        raise CatalogError(Problem(f"{FILE} holds one document", given[1].source_of(), fix=fix))
-    document = given[0]
     raw = parse(_Settings, document)
     _refuse_twins(raw, document)
     return Settings(tuple(_entry(g, document, i) for i, g in enumerate(raw.claims)))

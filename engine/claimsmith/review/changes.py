@@ -202,7 +202,8 @@ class StackReview:
     @property
     def changes(self) -> bool:
         """Whether anything changes."""
-        return bool(self.claims or self.given or (self.preview and self.preview.ops))
+        told = self.claims or self.given or self.warnings
+        return bool(told or (self.preview and self.preview.ops))
 
 
 @dataclass(frozen=True, slots=True)
