@@ -17,11 +17,13 @@ from claimsmith.permissions import WORKLOAD_ALLOW, WORKLOAD_NAMESPACES
 from claimsmith.plan import Plan
 from claimsmith.project import Project
 from tests.attack_files import (
+    ADMIN,
     ATTACKS,
     MINE,
     PLATFORM,
     SERVER,
     SETTINGS,
+    SUBJECTS,
     THEIRS,
     Attack,
     Data,
@@ -29,9 +31,11 @@ from tests.attack_files import (
     as_text,
     claim,
     disk,
+    environment,
     marked,
     namespace_object,
     queue,
+    rbac,
     requirement,
     site,
     store,
@@ -40,7 +44,12 @@ from tests.attack_files import (
 )
 from tests.samples import documents_of, write_files
 
+RBAC = "rbac.authorization.k8s.io"
 VICTIM = marked(claim("orders", namespace=THEIRS), "crossplane.io/external-name", "orders-db")
+
+
+def rule(group: str, resource: str, verb: str) -> Data:
+    return {"apiGroups": [group], "resources": [resource], "verbs": [verb]}
 
 
 def project(root: Path, files: dict[str, Any], text: str | None = SETTINGS) -> Project:
@@ -332,3 +341,81 @@ def test_the_schema_of_the_settings_is_the_committed_one(root: Path) -> None:
 
     committed = json.loads((root / "docs" / "settings.schema.json").read_text(encoding="utf-8"))
     assert committed == settings.json_schema()
+
+
+# What a review says of changes that only the platform can make
+
+
+def reviewed(root: Path, before: dict[str, Any], after: dict[str, Any], **settings_text: str) -> Any:
+    old = project(root / "before", before)
+    new = project(root / "after", after, settings_text.get("settings", SETTINGS))
+    return reviews.stack_reviewed(old, new, "dev")
+
+
+def test_a_review_names_the_file_of_a_changed_environment(tmp_path: Path) -> None:
+    files = {"stacks/dev/claims/team-a/x.yaml": store("a")}
+    changed = {**files, "components/limits/environment.yaml": [environment(6)]}
+    [claim_change] = [c for c in reviewed(tmp_path, files, changed).claims if c.short == "Store team-a/a"]
+    [cause] = [f.cause for r in claim_change.resources for f in r.fields]
+    assert cause.whose == "environment"
+    assert cause.claim == "limit: 5 → 6"
+    assert cause.claim_where.file == "components/limits/environment.yaml"
+
+
+def test_a_review_warns_of_what_is_adopted(tmp_path: Path) -> None:
+    wish = claim("a", writeConnectionSecretToRef={"name": "a"})
+    open_ = allowing(Permission.adopt)
+    told = reviewed(
+        tmp_path,
+        {"stacks/dev/claims/team-a/x.yaml": wish},
+        {"stacks/dev/claims/team-a/x.yaml": marked(wish, "claimsmith.io/adopt")},
+        settings=open_,
+    )
+    assert [w.rule for w in told.warnings] == ["adopts"]
+    assert "Secret team-a/a" in told.warnings[0].what
+    assert told.changes
+
+
+def test_a_review_shows_the_external_name_of_what_is_created(tmp_path: Path) -> None:
+    new = marked(claim("new", namespace=THEIRS), "crossplane.io/external-name", "new-db")
+    told = reviewed(tmp_path, {}, {"stacks/dev/claims/team-b/new.yaml": new})
+    assert any("its external name is 'new-db'" in r.why for c in told.claims for r in c.resources)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "words"),
+    [
+        pytest.param("{}", '{"claimsmith:records": "true"}', 'nothing → "true"', id="records"),
+        pytest.param('{"claimsmith:kubeconfig": "a: sesame"}', "{}", "claimsmith:kubeconfig changes", id="kubeconfig"),
+        pytest.param("{}", '{"aws:region": "eu-west-1"}', "aws:region changes", id="of-a-provider"),
+    ],
+)
+def test_a_review_tells_of_settings(before: str, after: str, words: str, tmp_path: Path) -> None:
+    path = "stacks/Pulumi.dev.yaml"
+    old, new = ({path: {"config": yaml.safe_load(text)}} for text in (before, after))
+    told = reviewed(tmp_path, old, new)
+    assert [w.rule for w in told.warnings] == ["setting-changed"]
+    assert words in told.warnings[0].what
+    assert "sesame" not in told.warnings[0].what
+    assert told.changes
+
+
+@pytest.mark.parametrize(
+    ("document", "danger"),
+    [
+        pytest.param(rbac("ClusterRoleBinding", roleRef=ADMIN, subjects=SUBJECTS), True, id="cluster-admin"),
+        pytest.param(rbac("RoleBinding", roleRef={**ADMIN, "name": "edit"}, subjects=SUBJECTS), True, id="edit"),
+        pytest.param(rbac("ClusterRole", rules=[rule("*", "*", "*")]), True, id="wildcards"),
+        pytest.param(rbac("ClusterRole", rules=[rule("", "users", "impersonate")]), True, id="impersonate"),
+        pytest.param(rbac("ClusterRole", rules=[rule(RBAC, "roles", "escalate")]), True, id="escalate"),
+        pytest.param(rbac("ClusterRole", rules=[rule(RBAC, "roles", "bind")]), True, id="bind"),
+        pytest.param(rbac("ClusterRole", rules=[rule("", "pods", "get")]), False, id="a-plain-role"),
+        pytest.param(
+            rbac("ClusterRoleBinding", roleRef={**ADMIN, "name": "view"}, subjects=SUBJECTS), False, id="view"
+        ),
+    ],
+)
+def test_new_power_over_everything_is_a_danger(document: Data, danger: bool, tmp_path: Path) -> None:
+    told = reviewed(tmp_path, {}, {"stacks/dev/resources/rbac.yaml": document})
+    assert ("rights-unlimited" in [w.rule for w in told.warnings]) is danger
+    assert told.destructive is danger
