@@ -185,8 +185,10 @@ class Project:
     def uids_from(self, stack: str) -> str:
         """The project and stack that the uids of a stack's claims are derived from: those of its first binding."""
         path = self.bindings_path(stack)
-        known = bindings_file.origin_of(read_text(path, root=self.root), file=path.name) if path.exists() else ""
-        return known or f"{self.name}/{stack}"
+        if not path.exists():
+            return f"{self.name}/{stack}"
+        file = path.relative_to(self.root).as_posix()
+        return bindings_file.origin_of(read_text(path, root=self.root), file=file) or f"{self.name}/{stack}"
 
     def expand(
         self, stack: str, *, rebind: frozenset[ClaimKey] = frozenset(), repick: frozenset[ClaimKey] = frozenset()

@@ -60,7 +60,8 @@ def stack_reviewed(before: Project, after: Project, stack: str, *, preview: bool
     comparison = compare(read[0], read[-1])
     told = stack_review(comparison)
     gone = () if stack in after.stacks() else (_stack_gone(stack),)
-    configured = config_changes(before.config(stack), after.config(stack))
+    # A stack that is new has nothing deployed yet that its settings could change.
+    configured = config_changes(before.config(stack), after.config(stack)) if stack in before.stacks() else ()
     told = replace(told, warnings=(*gone, *in_order([*configured, *warnings_of(comparison)])))
     if not preview or gone:
         return told
