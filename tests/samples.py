@@ -132,9 +132,21 @@ def expanded(
     return expand(catalog, records, project=project, stack=stack, scopes=Scopes({}), rebind=frozenset(rebind))
 
 
+PERMISSIVE = """\
+apiVersion: claimsmith.io/v1alpha1
+kind: Settings
+claims:
+- folder: .
+  namespaces: ["*", crossplane-system]
+  allow: [adopt, composites, existing-resources, external-names]
+"""
+"""Settings under which a test's claims may say everything: permissions have tests of their own."""
+
+
 def write_files(root: Path, files: dict[str, str | bytes]) -> Path:
-    """A project on disk: Pulumi.yaml, and the files given."""
-    for name, content in {"Pulumi.yaml": "name: shop\nruntime: python\n", **files}.items():
+    """A project on disk: Pulumi.yaml, settings that permit everything, and the files given."""
+    given = {"Pulumi.yaml": "name: shop\nruntime: python\n", "claimsmith.yaml": PERMISSIVE, **files}
+    for name, content in given.items():
         path = root / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content if isinstance(content, bytes) else content.encode())
@@ -146,7 +158,8 @@ def copied_project(to: Path) -> Path:
     root = Path(__file__).resolve().parents[1]
     for name in ("components", "stacks"):
         shutil.copytree(root / name, to / name, ignore=shutil.ignore_patterns("__pycache__"))
-    shutil.copy2(root / "Pulumi.yaml", to)
+    for name in ("Pulumi.yaml", "claimsmith.yaml"):
+        shutil.copy2(root / name, to)
     return to
 
 

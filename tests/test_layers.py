@@ -15,7 +15,7 @@ CORE = [
     "bindings_file", "compose", "reference", "connection", "plan", "render", "generate", "crds", "scope", "expand",
     "kubeconfig", "targets", "workload", "workload_plan", "records", "schema", "templating", "definitions", "crd_set",
     "urns", "offers", "released", "explain", "drift", "flow", "drawing", "pictures", "review", "convert", "cut",
-    "yaml_text", "ownership", "unread",
+    "yaml_text", "ownership", "unread", "permissions", "external_names",
 ]  # fmt: skip
 OUTSIDE = {
     "pulumi", "pulumi_kubernetes", "typer", "click", "rich", "os", "io", "pathlib", "shutil", "tempfile", "glob",
@@ -37,13 +37,13 @@ ORDER = [
     {"models", "reference", "values", "schema", "templating", "compose", "urns"},
     {"definitions", "connection", "scope", "flow", "ownership", "yaml_text"},
     {"catalog"},
-    {"binding", "crd_set", "offers"},
+    {"binding", "crd_set", "offers", "permissions"},
     {"bindings_file", "expand", "generate", "released", "convert", "unread"},
     {"targets"},
     {"workload"},
     {"workload_plan"},
     {"plan", "records"},
-    {"render", "explain", "pictures", "drift", "cut"},
+    {"render", "explain", "pictures", "drift", "cut", "external_names"},
     {"review"},
 ]
 

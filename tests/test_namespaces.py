@@ -14,7 +14,14 @@ from claimsmith.crds import permissive_crd
 from claimsmith.errors import EngineError
 from claimsmith.plan import Plan
 from tests import test_rows as rows
-from tests.e2e.workload_examples import application, cluster_claim, config_map, development_class, provider, target
+from tests.e2e.workload_examples import (
+    application,
+    cluster_claim,
+    config_map,
+    development_class,
+    own_target,
+    provider,
+)
 from tests.samples import claim_data, class_data, class_ref
 
 Data = dict[str, Any]
@@ -247,7 +254,9 @@ CLUSTER_ROLE = {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRo
             id="004-resource",
         ),
         pytest.param(
-            publishing(target("team", "dev", "other-theirs-x")), "would publish", id="004-cluster-that-is-there-already"
+            publishing(own_target("team", "dev", "other-theirs-x")),
+            "would publish",
+            id="004-cluster-that-is-there-already",
         ),
         pytest.param(publishing(provider("mine", "other", "creds")), "Provider", id="004-provider-of-a-team"),
         pytest.param(
@@ -291,7 +300,7 @@ def test_a_cluster_of_another_namespace_is_not_published(tmp_path: Path) -> None
     platform, claims = [development_class()], [cluster_claim("other", "theirs")]
     name = rows.plan_of(tmp_path, platform, claims).claims[0].children[0].name
     with pytest.raises(EngineError, match="was made for KubernetesCluster"):
-        rows.plan_of(tmp_path, platform, [*claims, target("team", "dev", name)])
+        rows.plan_of(tmp_path, platform, [*claims, own_target("team", "dev", name)])
 
 
 @pytest.mark.parametrize(

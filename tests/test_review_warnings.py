@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from claimsmith.compose.identity import ADOPT
 from claimsmith.models.objects import GroupKind
 from claimsmith.review.access import widened
 from claimsmith.review.changes import Level
@@ -235,6 +236,14 @@ BAD = [
         id="another-account",
     ),
     pytest.param(changed(role("get")), [role("get", "list")], "rights-widened", "warning", id="a-role-that-grows"),
+    pytest.param(changed(), [role("impersonate")], "rights-unlimited", "danger", id="a-new-role-that-impersonates"),
+    pytest.param(
+        changed(put(SQL, "spec/writeConnectionSecretToRef", {"name": "sql"})),
+        [put(SQL, "metadata/annotations", {ADOPT: "true"})],
+        "adopts",
+        "warning",
+        id="a-claim-that-adopts",
+    ),
     pytest.param(
         changed(
             put(SQL, "spec/classRef", None),

@@ -100,6 +100,8 @@ def static_claim(kind: str) -> str:
 
 
 NAMED = claim("  name: sql\nspec", "  name: sql\n  annotations: {crossplane.io/external-name: mine}\nspec")
+TAKEN: Files = {"stacks/dev/claims/other.yaml": str(next(iter(NAMED.values()))).replace("name: sql\n", "name: other\n")}
+NO_NAMESPACE = "apiVersion: claimsmith.io/v1alpha1\nkind: Settings\nclaims:\n- folder: .\n"
 GROUP = "  - base: {apiVersion: azure.crossplane.io/v1alpha3, kind: ResourceGroup, spec: {}}\n"
 PLAIN = "        forProvider:\n          resourceGroupNameSelector: {matchComposite: true}\n"
 
@@ -182,6 +184,8 @@ ROWS: list[tuple[str, Files, Files]] = [
     ("claim-field-unread", {**claim_crd(), **claim("size: 10", "sise: 10")}, claim_crd()),
     ("cannot-plan", claim("us-west", "us-wst"), {}),
     ("result-invalid", {**group_crd(), **claim("size: 10", "size: 30")}, group_crd()),
+    ("not-permitted", {"claimsmith.yaml": NO_NAMESPACE}, {}),
+    ("external-name-taken", {**NAMED, **TAKEN}, NAMED),
     ("shared-external-name", {PATH_CLASS: TWO_GROUPS, **NAMED}, {PATH_CLASS: TWO_GROUPS}),
     ("base-invalid", {**group_crd(), **klass("location: West US\n", "loction: West US\n")}, group_crd()),
     ("unquoted-text", {**group_crd(), **klass("location: West US\n", "location: 1.16\n")}, group_crd()),

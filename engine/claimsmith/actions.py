@@ -12,7 +12,7 @@ from claimsmith import binding, bindings_file, released, workload
 from claimsmith import render as renderer
 from claimsmith.binding import Record
 from claimsmith.checks.components import Components
-from claimsmith.errors import BindingError, GenerateError, LoadError, ModelError, Problem, nearest
+from claimsmith.errors import BindingError, ComposeError, GenerateError, LoadError, ModelError, Problem, nearest
 from claimsmith.models.objects import ClaimKey, ClassKey
 from claimsmith.plan import Plan
 from claimsmith.project import Project, write_atomically
@@ -77,7 +77,10 @@ def bind(
         raise ModelError(*unread.errors)
     scheduled = project.schedule(stack, catalog, found, rebind=chosen)
     unbound = found.unbound
-    picks = {c.binding.claim.key: c.picks for c in project.planned(stack, catalog, found, scheduled).walk()}
+    plan = project.planned(stack, catalog, found, scheduled)
+    if taken := project.taken_names(plan):
+        raise ComposeError(*taken)
+    picks = {c.binding.claim.key: c.picks for c in plan.walk()}
     records = binding.to_records(found.bindings(), before, picks)
     records = sorted([*records, *workload.to_records(scheduled.placements, before)], key=lambda r: r.claim)
     known = {r.claim: r for r in before}
@@ -88,7 +91,7 @@ def bind(
     kept = {r.claim for r in records}
     gone = [BindRow(c, r.klass, r.reason, "removed") for c, r in known.items() if c not in kept]
     path = project.bindings_path(stack)
-    text = bindings_file.write(records, stack=stack)
+    text = bindings_file.write(records, stack=stack, origin=project.uids_from(stack))
     changed = not path.exists() or path.read_text(encoding="utf-8") != text
     if changed and not check:
         write_atomically(path, text)

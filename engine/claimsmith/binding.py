@@ -62,6 +62,15 @@ class Record:
     """What selectors picked among all resources of the stack: `<template> <path of the reference>`, and the address."""
     stack: str = ""
     """The stack whose name its objects carry, where the claim was moved from there."""
+    derived: bool = True
+    """Whether its uid is the one that was derived for the claim; else the claim's own file must say it."""
+
+    def refuse_changed_uid(self, given: str | None = None) -> None:
+        """Refuse a uid that was changed by hand: all names come from it, so everything would be created again."""
+        if not self.derived and self.uid != given:
+            what = f"the uid of {self.claim} is not the one that it was bound with"
+            fix = "restore bindings.yaml from version control; after a rename, let uidsFrom name the old project/stack"
+            raise BindingError(Problem(what, self.where, "uid", fix))
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +118,7 @@ def choose(claim: Claim, catalog: Catalog) -> Choice | Unbound:
 
 def _chosen(claim: Claim, catalog: Catalog) -> Choice | Unbound:
     """The class for a claim, whichever revision of it."""
-    serving = [c for c in catalog.serving(claim.key.group_kind) if not c.revision]
+    serving = [c for c in _offered(claim, catalog) if not c.revision]
     if claim.force:
         return _by_name(claim, claim.force, catalog, "forced by its definition", path="kind")
     if claim.class_ref:
@@ -133,7 +142,7 @@ def _chosen(claim: Claim, catalog: Catalog) -> Choice | Unbound:
 
 def _revision(claim: Claim, chosen: Choice, catalog: Catalog) -> Choice | Unbound:
     """The revision of the chosen composition that a claim names, or the latest that its selector matches."""
-    known = [c for c in catalog.serving(claim.key.group_kind) if c.revision]
+    known = [c for c in _offered(claim, catalog) if c.revision]
     own = [c for c in known if c.labels.get(OF_COMPOSITION) == chosen.klass.name]
     if claim.revision:
         fitting = [c for c in own if c.name == claim.revision]
@@ -156,6 +165,8 @@ def bind_one(
 
     A claim that was bound has resources: it must not silently lose its class.
     """
+    if record:
+        record.refuse_changed_uid(claim.given_uid)
     if record and not anew:
         return Binding(
             claim, _held(claim, record, catalog), record.uid, record.reason, picks=record.picks, stack=record.stack
@@ -166,7 +177,7 @@ def bind_one(
                 raise BindingError(none.problem)
             return none
         case Choice(klass, reason):
-            own = claim.given_uid or derive_uid(claim.key, project=project, stack=stack)
+            own = claim.given_uid or new_uid(claim.key, catalog, project=project, stack=stack)
             uid, kept, moved = (record.uid, record.picks, record.stack) if record else (own, {}, "")
             return Binding(claim, klass, uid, reason, recorded=False, picks=kept, stack=moved)
 
@@ -237,6 +248,12 @@ def changed_and_gone(catalog: Catalog, gone: Iterable[Record]) -> list[Problem]:
     return problems
 
 
+def new_uid(claim: ClaimKey, catalog: Catalog, *, project: str, stack: str) -> str:
+    """A claim's uid at its first binding, by the names that its stack had at its own first binding."""
+    named = catalog.uids_from.split("/") if catalog.uids_from else (project, stack)
+    return derive_uid(claim, project=named[0], stack=named[1])
+
+
 def derive_uid(claim: ClaimKey, *, project: str, stack: str) -> str:
     """A claim's uid at its first binding: the same on every machine."""
     return str(uuid.uuid5(_NAMESPACE, f"{project}/{stack}/{claim}"))
@@ -249,7 +266,7 @@ def _word(claim: Claim) -> str:
 
 def _by_name(claim: Claim, key: ClassKey, catalog: Catalog, reason: str, *, path: str) -> Choice | Unbound:
     named = catalog.named(key)
-    serving = catalog.serving(claim.key.group_kind)
+    serving = _offered(claim, catalog)
     klass = catalog.classes.get((key, claim.key.group_kind))
     if not named:
         close = nearest(key.name, (c.name for c in serving))
@@ -261,7 +278,23 @@ def _by_name(claim: Claim, key: ClassKey, catalog: Catalog, reason: str, *, path
     if klass is None:
         what = f"{key} serves {', '.join(str(c.serves) for c in named)}, not {claim.key.group_kind}"
         return _unbound(claim, path.removesuffix(".name"), what, _offer(serving), mistake=True)
+    if not _may_serve(klass, claim):
+        return _unbound(claim, path, _not_permitted(klass, claim), _offer(serving), mistake=True)
     return Choice(klass, reason, (key,))
+
+
+def _offered(claim: Claim, catalog: Catalog) -> list[Class]:
+    """The classes that serve the claim's kind, and that the platform lets this claim use."""
+    return [c for c in catalog.serving(claim.key.group_kind) if _may_serve(c, claim)]
+
+
+def _may_serve(klass: Class, claim: Claim) -> bool:
+    """Whether a claim may use a class; one that only makes the composite that is asked for is no choice."""
+    return klass.parent in PUBLISHING or claim.may_be_served_by(klass.name)
+
+
+def _not_permitted(klass: Class, claim: Claim) -> str:
+    return f"claims of this folder may not use {klass.key}: they may use {', '.join(claim.may_use) or 'none'}"
 
 
 def _static(claim: Claim, wanted: ObjectRef, catalog: Catalog) -> Choice | Unbound:
@@ -298,6 +331,9 @@ def _held(claim: Claim, record: Record, catalog: Catalog) -> Class:
     if klass is None:
         what = f"{claim.key} is bound to {record.klass}, which is gone"
         raise BindingError(Problem(what, record.where, "class", f"bring the class back, or rebind on purpose: {again}"))
+    if not _may_serve(klass, claim):
+        fix = "have the platform team permit the class in claimsmith.yaml again; the claim keeps what it has until then"
+        raise BindingError(Problem(_not_permitted(klass, claim), record.where, "class", fix))
     if claim.class_ref and not claim.force and claim.class_ref.key != record.klass:
         what = f"{claim.key} is bound to {record.klass}, but its {_word(claim)}Ref now names {claim.class_ref.key}"
         where = claim.document.source_of(f"{claim.word}Ref.name")

@@ -11,7 +11,7 @@ from typing import Any
 from pydantic import Field, ValidationError
 
 from claimsmith import fieldpath
-from claimsmith.binding import Record
+from claimsmith.binding import Record, derive_uid
 from claimsmith.documents import Document, read_documents
 from claimsmith.errors import BindingError, Collector, FieldPathError, LoadError, ModelError, Problem, Source
 from claimsmith.models.base import Model
@@ -41,27 +41,26 @@ class _Binding(Model):
 class _File(Model):
     api_version: str = Field(pattern="^claimsmith.io/v1alpha1$")
     kind: str = Field(pattern="^Bindings$")
+    uids_from: str = Field("", pattern=r"^([^/]+/[^/]+)?$")
     bindings: tuple[_Binding, ...] = Field((), strict=False)
 
 
-def read(text: str, *, file: str) -> list[Record]:
-    """The records in the text of a bindings file. One that is broken is refused with its line, never guessed at."""
-    return list(_read(text, file))
+def read(text: str, *, file: str, origin: str = "") -> list[Record]:
+    """The records in the text of a bindings file. One that is broken is refused with its line, never guessed at.
+
+    `origin` is the project and stack that uids are derived from where the file does not name them.
+    """
+    return list(_read(text, file, origin))
+
+
+def origin_of(text: str, *, file: str) -> str:
+    """The project and stack that a file's uids were derived from; empty where it does not say."""
+    return _parsed(text, file)[1].uids_from
 
 
 @lru_cache(maxsize=2)
-def _read(text: str, file: str) -> Sequence[Record]:
-    try:
-        documents = read_documents(text, file=file)
-    except LoadError as error:
-        raise BindingError(*error.problems) from error
-    if len(documents) != 1:
-        where = documents[1].source_of() if documents else Source(file)
-        what = "a bindings file holds one document, and this holds more" if documents else "the bindings file is empty"
-        fix = f"restore {file} from version control; where no claim was bound yet, remove it"
-        raise BindingError(Problem(what, where, fix=fix))
-    document = documents[0]
-    raw = _parsed(document, stack=_stack_of(file))
+def _read(text: str, file: str, origin: str) -> Sequence[Record]:
+    document, raw = _parsed(text, file)
     problems = Collector()
     records: dict[ClaimKey, Record] = {}
     places = document.sources_of_items("bindings") if raw.bindings else []
@@ -71,7 +70,10 @@ def _read(text: str, file: str) -> Sequence[Record]:
             problems.add(_twice(claim, where, f"bindings[{index}]", stack=_stack_of(file)))
         previous = ClassKey.parse(b.previous_class) if b.previous_class else None
         klass, picks = ClassKey.parse(b.class_), b.picks or {}
-        records[claim] = Record(claim, b.uid, klass, b.reason, b.digest, previous, where, b.released, picks, b.stack)
+        derived = _is_derived(b, claim, raw.uids_from or origin)
+        records[claim] = Record(
+            claim, b.uid, klass, b.reason, b.digest, previous, where, b.released, picks, b.stack, derived
+        )
     problems.raise_as(BindingError)
     return tuple(records.values())
 
@@ -81,12 +83,27 @@ def _stack_of(file: str) -> str:
     return file.rpartition("/")[0].rpartition("/")[2]
 
 
-def _parsed(document: Document, *, stack: str) -> _File:
+def _is_derived(row: _Binding, claim: ClaimKey, origin: str) -> bool:
+    """Whether a uid is the one that its claim was given; without an origin there is nothing to compare it with."""
+    project, _, stack = origin.partition("/")
+    return not origin or row.uid == derive_uid(claim, project=project, stack=row.stack or stack)
+
+
+def _parsed(text: str, file: str) -> tuple[Document, _File]:
     """The file as it is meant to be; what is wrong with one record names the command that removes it."""
     try:
-        return parse(_File, document)
+        documents = read_documents(text, file=file)
+    except LoadError as error:
+        raise BindingError(*error.problems) from error
+    if len(documents) != 1:
+        where = documents[1].source_of() if documents else Source(file)
+        what = "a bindings file holds one document, and this holds more" if documents else "the bindings file is empty"
+        fix = f"restore {file} from version control; where no claim was bound yet, remove it"
+        raise BindingError(Problem(what, where, fix=fix))
+    try:
+        return documents[0], parse(_File, documents[0])
     except ModelError as error:
-        raise BindingError(*(_removable(p, document, stack) for p in error.problems)) from error
+        raise BindingError(*(_removable(p, documents[0], _stack_of(file)) for p in error.problems)) from error
 
 
 def _removable(problem: Problem, document: Document, stack: str) -> Problem:
@@ -136,13 +153,17 @@ def _is_sound(row: dict[str, Any]) -> bool:
     return True
 
 
-def write(records: Sequence[Record], *, stack: str) -> str:
-    """The text of the bindings file, the same for the same records. What `read` would refuse is not written."""
+def write(records: Sequence[Record], *, stack: str, origin: str = "") -> str:
+    """The text of the bindings file, the same for the same records. What `read` would refuse is not written.
+
+    `origin` is the project and stack that the uids were derived from: after a rename, not those that it has now.
+    """
     number = Counter(r.claim for r in records)
     doubled = [_twice(claim, None, "", stack=stack) for claim, count in number.items() if count > 1]
     if doubled:
         raise BindingError(*doubled)
-    document = {"apiVersion": "claimsmith.io/v1alpha1", "kind": "Bindings", "bindings": list(_rows(records))}
+    head = {"apiVersion": "claimsmith.io/v1alpha1", "kind": "Bindings", **({"uidsFrom": origin} if origin else {})}
+    document = {**head, "bindings": list(_rows(records))}
     return HEAD.format(stack=stack) + text_of(document)
 
 

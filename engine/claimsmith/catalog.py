@@ -77,6 +77,8 @@ class Catalog:
     today: todays.Today = field(default_factory=todays.Today)
     withheld: tuple[Class, ...] = ()
     """The classes that are for other stacks only."""
+    uids_from: str = ""
+    """The project and stack that new uids are derived from, where they were renamed since the first binding."""
 
     def serving(self, kind: GroupKind) -> list[Class]:
         """The classes that may serve claims of a kind, in the order of their keys."""

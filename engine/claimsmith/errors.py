@@ -8,6 +8,7 @@ nothing else formats an error.
     ├── WriteError              a file that cannot be written
     ├── ModelError              a document that is not what its kind says
     ├── CatalogError            documents that contradict each other
+    ├── NotPermitted            a file below claims/ that says what the platform does not let it say
     ├── BindingError            a claim that cannot be bound, or a binding that does not hold
     ├── FieldPathError          a path that cannot be parsed, read or written
     │   └── NotFound            …because there is nothing at that path
@@ -91,6 +92,10 @@ class ModelError(EngineError):
 
 class CatalogError(EngineError):
     """Documents that contradict each other."""
+
+
+class NotPermitted(EngineError):
+    """A file below claims/ that says what the platform does not let it say."""
 
 
 class BindingError(EngineError):

@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any
 
 from claimsmith import fieldpath, flow, templating
-from claimsmith.binding import Binding, Record, Unbound, bind_one, changed_and_gone
+from claimsmith.binding import PUBLISHING, Binding, Record, Unbound, bind_one, changed_and_gone
 from claimsmith.catalog import Catalog
 from claimsmith.compose import environments, patches
 from claimsmith.compose.compiled import Made, Reader, compiled
@@ -279,11 +279,20 @@ class _Expander:
     ) -> Draft | None:
         """A composite that a template makes: a claim of its own."""
         where = _place(template, binding)
-        source = Document(document, where.file, where.line)
+        asked = binding.claim.document
+        own = binding.klass.parent in PUBLISHING
+        # The composite that a claim asks for says what the claim says: its problems are in the claim's file.
+        source = (
+            Document(document, asked.file, asked.line, asked.text)
+            if own
+            else Document(document, where.file, where.line)
+        )
         prefix = f"{binding.claim.key}, child {template.name!r}: "
         with at(where, prefix=prefix):
             source, said = self.catalog.today.pruned(source)
             claim = self.catalog.read_claim(source)
+        if own:
+            claim = replace(claim, may_use=binding.claim.may_use)
         written = template.document or binding.klass.document
         self.warnings += [
             replace(p, what=prefix + p.what, where=written.source_of(f"{template.at}.base.{p.path}")) for p in said

@@ -1,6 +1,7 @@
 """A claimsmith project on disk: where its classes, claims and bindings are, and the plan that they make.
 
 Pulumi.yaml                       the project's name
+claimsmith.yaml                   what the platform lets the files below claims/ say
 components/<name>/*.yaml          the platform's classes; components/references.yaml extends the reference table,
                                   components/review.yaml what a review knows of kinds
 stacks/<stack>/claims/*.yaml      the claims of an environment
@@ -19,22 +20,26 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from claimsmith import binding, bindings_file, crd_set, crds, released, workload
+from claimsmith import binding, bindings_file, crd_set, crds, external_names, released, workload
 from claimsmith.binding import Record
 from claimsmith.catalog import Catalog, offered, read_catalog
 from claimsmith.documents import Document, read_documents
-from claimsmith.errors import BindingError, LoadError, Problem, Source, WriteError, nearest
+from claimsmith.errors import BindingError, ComposeError, EngineError, LoadError, Problem, Source, WriteError, nearest
 from claimsmith.expand import Expansion, expand
 from claimsmith.load import leads_out, load, read_text, yaml_files
+from claimsmith.models import settings
 from claimsmith.models.bindable import Bindable, read_bindable
 from claimsmith.models.klass import Class
 from claimsmith.models.objects import ClaimKey, GroupKind
 from claimsmith.models.reference_table import kinds_of, read_table
 from claimsmith.models.review_table import KindTable, read_kind_table
+from claimsmith.models.settings import Settings
+from claimsmith.permissions import permitted
 from claimsmith.plan import GivenResource, Plan, build_plan, given_resource
 from claimsmith.reference import Table
 from claimsmith.scope import Scopes, scopes_of_crds
 from claimsmith.unread import Unread, unread_fields
+from claimsmith.values import object_at
 from claimsmith.workload import Schedule
 
 TABLES = ("references.yaml", "bindable.yaml", "review.yaml")
@@ -78,15 +83,25 @@ class Project:
         return ""
 
     def stacks(self) -> list[str]:
-        """The environments: every folder below stacks/ that holds claims."""
-        return sorted(p.parent.name for p in (self.root / "stacks").glob("*/claims") if p.is_dir())
+        """The environments: every folder below stacks/ that holds claims, resources or bindings.
+
+        git keeps no empty folders: a stack whose last claim was removed still has its bindings, and what it deployed.
+        """
+        parts = [
+            p for name in ("claims", "resources", "bindings.yaml") for p in (self.root / "stacks").glob(f"*/{name}")
+        ]
+        return sorted({p.parent.name for p in parts})
+
+    def config(self, stack: str) -> Document | None:
+        """A stack's config file; None where there is none."""
+        path = self.root / "stacks" / f"Pulumi.{stack}.yaml"
+        documents = load([path], root=self.root) if path.is_file() else []
+        return documents[0] if documents else None
 
     def setting(self, stack: str, name: str) -> str | None:
         """What a stack's config says of a setting of ours, as text; None where it says nothing."""
-        path = self.root / "stacks" / f"Pulumi.{stack}.yaml"
-        documents = load([path], root=self.root) if path.is_file() else []
-        config = documents[0].data.get("config") if documents else None
-        value = config.get(f"claimsmith:{name}") if isinstance(config, dict) else None
+        document = self.config(stack)
+        value = object_at(document.data, "config").get(f"claimsmith:{name}") if document else None
         return value if isinstance(value, str) or value is None else str(value).lower()
 
     def check_stack(self, stack: str) -> None:
@@ -104,10 +119,29 @@ class Project:
     def catalog(self, stack: str | None = None) -> Catalog:
         """The platform's classes, with the claims of a stack where one is named."""
         platform = load(self._platform_files(), root=self.root)
-        claims = load([self.root / "stacks" / stack / "claims"], root=self.root) if stack else []
+        folder = self.root / "stacks" / stack / "claims" if stack else None
+        claims = load([folder], root=self.root) if folder and folder.is_dir() else []
         given = self.given_documents(stack) if stack else []
         catalog = read_catalog(platform, claims, bindable=self.bindable(), managed=self._managed(), resources=given)
-        return offered(catalog, stack) if stack else catalog
+        if stack is None:
+            return catalog
+        catalog = permitted(catalog, claims, self.settings, stack)
+        return offered(replace(catalog, uids_from=self.uids_from(stack)), stack)
+
+    @cached_property
+    def settings(self) -> Settings:
+        """What the platform lets application teams say, from claimsmith.yaml."""
+        return settings.read(self.settings_document)
+
+    @cached_property
+    def settings_document(self) -> Document | None:
+        """The file that says so; None where there is none."""
+        path = self.root / settings.FILE
+        documents = load([path], root=self.root) if path.exists() else []
+        if len(documents) > 1:
+            fix = "join the documents into one"
+            raise LoadError(Problem(f"{settings.FILE} holds one document", documents[1].source_of(), fix=fix))
+        return documents[0] if documents else None
 
     def given_documents(self, stack: str) -> list[Document]:
         """What a stack's files give as it is."""
@@ -148,7 +182,16 @@ class Project:
         path = self.bindings_path(stack)
         if not path.exists():
             return []
-        return bindings_file.read(read_text(path, root=self.root), file=path.relative_to(self.root).as_posix())
+        file = path.relative_to(self.root).as_posix()
+        return bindings_file.read(read_text(path, root=self.root), file=file, origin=f"{self.name}/{stack}")
+
+    def uids_from(self, stack: str) -> str:
+        """The project and stack that the uids of a stack's claims are derived from: those of its first binding."""
+        path = self.bindings_path(stack)
+        if not path.exists():
+            return f"{self.name}/{stack}"
+        file = path.relative_to(self.root).as_posix()
+        return bindings_file.origin_of(read_text(path, root=self.root), file=file) or f"{self.name}/{stack}"
 
     def mend_records(self, stack: str, claims: Collection[str]) -> None:
         """Remove broken and doubled records of these claims, so that the others can be read again."""
@@ -196,6 +239,8 @@ class Project:
         if missing and not unrecorded_ok:
             raise BindingError(*missing)
         plan = self.planned(stack, catalog, found, scheduled, warnings=[*catalog.warnings, *missing])
+        if taken := self.taken_names(plan):
+            raise ComposeError(*taken)
         left = released.released(catalog, self.records(stack), project=self.name, stack=stack)
         return replace(plan, released=tuple(left), unread=self.unread(stack, catalog, strict=strict))
 
@@ -213,6 +258,29 @@ class Project:
             schedule=scheduled,
             scopes=self.scopes(catalog),
         )
+
+    def taken_names(self, plan: Plan) -> list[Problem]:
+        """External names that claims of a plan chose, and that belong to other claims of this project."""
+        mine = external_names.names(plan)
+        if not any(name.chosen for name in mine):
+            return []
+        others = [n for stack in self._neighbours(plan.stack) for n in self._names_in(stack)]
+        return list(external_names.taken(mine, others))
+
+    def _neighbours(self, stack: str) -> list[str]:
+        """The other stacks that are deployed to the same cluster, as far as their config says."""
+        place = [self.setting(stack, name) for name in ("kubeconfig", "context")]
+        return [
+            s for s in self.stacks() if s != stack and [self.setting(s, n) for n in ("kubeconfig", "context")] == place
+        ]
+
+    def _names_in(self, stack: str) -> list[external_names.Named]:
+        """The external names in another stack; one that cannot be planned is reported when it is deployed itself."""
+        try:
+            catalog, found = self.expand(stack)
+            return external_names.names(self.planned(stack, catalog, found, Schedule()))
+        except EngineError:
+            return []
 
     def given(self, catalog: Catalog) -> list[GivenResource]:
         """The resources that a stack's files give as they are."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from claimsmith.compose.identity import AGGREGATE, COMPOSITE, OWNER, Identity
+from claimsmith.compose.identity import AGGREGATE, COMPOSITE, DIRECTING, OWNER, Identity
 from claimsmith.connection import Connection
 from claimsmith.models.klass import Parent
 from claimsmith.models.workload import API_VERSION, APPLICATION_RESOURCE, TARGET
@@ -55,7 +55,7 @@ def workload_records(
     written: list[tuple[str, dict[str, Any]]] = []
     for resource, document in zip(planned.resources, planned.documents(), strict=True):
         metadata = document["metadata"]
-        annotations = {**(metadata.get("annotations") or {}), OWNER: identity.owner}
+        annotations = {**_own(metadata.get("annotations") or {}), OWNER: identity.owner}
         written.append(
             (
                 f"record/{resource.name}",
@@ -147,6 +147,11 @@ def _written(identity: Identity, claim: Mapping[str, Any], spec: Mapping[str, An
     given = claim["metadata"]
     place = {"namespace": identity.namespace} if identity.namespace else {}
     labels = {"labels": dict(given["labels"])} if given.get("labels") else {}
-    annotations = {**(given.get("annotations") or {}), OWNER: identity.owner}
+    annotations = {**_own(given.get("annotations") or {}), OWNER: identity.owner}
     metadata = {"name": identity.name, **place, **labels, "annotations": annotations}
     return {"apiVersion": identity.api_version, "kind": identity.kind, "metadata": metadata, "spec": dict(spec)}
+
+
+def _own(annotations: Mapping[str, Any]) -> dict[str, Any]:
+    """A claim's annotations without those that direct claimsmith and the engine: a record is nobody's instruction."""
+    return {k: v for k, v in annotations.items() if not str(k).startswith(DIRECTING)}

@@ -9,10 +9,13 @@ from pathlib import Path
 
 from claimsmith import sides
 from claimsmith.errors import EngineError, LoadError, Problem, nearest
+from claimsmith.models import settings
 from claimsmith.project import Project
 from claimsmith.review import Review, Side, StackReview, compare, stack_review, warnings_of
 from claimsmith.review.changes import Level, Warned
 from claimsmith.review.code import code_changes
+from claimsmith.review.configured import config_changes, permission_changes
+from claimsmith.review.warnings import in_order
 from claimsmith.revision import Revision, checked_out
 
 Tick = Callable[[int, str], None]
@@ -43,7 +46,10 @@ def review(
             commit=revision.commit,
             stacks=tuple(reviewed),
             code=code_changes(components(before), components(project)),
-            warnings=_renamed(revision, before, project),
+            warnings=(
+                *_renamed(revision, before, project),
+                *permission_changes(before.settings_document, project.settings_document),
+            ),
         )
 
 
@@ -62,7 +68,9 @@ def stack_reviewed(
     comparison = compare(read[0], read[-1])
     told = stack_review(comparison)
     gone = () if stack in after.stacks() else (_stack_gone(stack),)
-    told = replace(told, warnings=(*gone, *warnings_of(comparison)))
+    # A stack that is new has nothing deployed yet that its settings could change.
+    configured = config_changes(before.config(stack), after.config(stack)) if stack in before.stacks() else ()
+    told = replace(told, warnings=(*gone, *in_order([*configured, *warnings_of(comparison)])))
     if not preview or gone:
         return told
     from claimsmith import previews
@@ -74,7 +82,7 @@ def files_of(project: Project, stack: str) -> dict[str, bytes]:
     """All that the plan of an environment is made of, by path. Where that is the same, so is the plan."""
     root = project.root
     folders = (project.components, root / "stacks" / stack)
-    single = [root / "Pulumi.yaml", root / "stacks" / f"Pulumi.{stack}.yaml"]
+    single = [root / "Pulumi.yaml", root / settings.FILE, root / "stacks" / f"Pulumi.{stack}.yaml"]
     below = (p for folder in folders for p in folder.rglob("*") if p.suffix in {".yaml", ".yml", ".py"})
     found = (p for p in (*single, *below) if p.is_symlink() or p.is_file())
     return {

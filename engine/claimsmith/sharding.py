@@ -76,7 +76,7 @@ def look(project: Project, stack: str, key: Key) -> Sharding:
             files[f"stacks/{part.stack}/resources/environments.yaml"] = environments
     gone = frozenset().union(*(p.keys for p in found.parts))
     kept = [r for r in records if r.claim not in gone]
-    left[f"stacks/{stack}/bindings.yaml"] = bindings_file.write(kept, stack=stack)
+    left[f"stacks/{stack}/bindings.yaml"] = bindings_file.write(kept, stack=stack, origin=project.uids_from(stack))
     return Sharding(found, files, left, _moves(project, plan, found), tuple(notes))
 
 
@@ -178,7 +178,9 @@ def _bindings(project: Project, stack: str, records: Sequence[Record], part: Par
     there = [r for r in project.records(part.stack) if r.claim not in keys]
     _refuse_unrecorded(part, moved)
     all_of_it = sorted([*there, *moved], key=lambda r: r.claim)
-    files[f"stacks/{part.stack}/bindings.yaml"] = bindings_file.write(all_of_it, stack=part.stack)
+    # The moved claims name the stack that they come from; their project is that of the stack which is cut.
+    origin = f"{project.uids_from(stack).partition('/')[0]}/{part.stack}"
+    files[f"stacks/{part.stack}/bindings.yaml"] = bindings_file.write(all_of_it, stack=part.stack, origin=origin)
 
 
 def _refuse_unrecorded(part: Part, moved: Sequence[Record]) -> None:

@@ -15,9 +15,10 @@ from dataclasses import dataclass, replace
 from claimsmith import binding
 from claimsmith.binding import Record
 from claimsmith.catalog import Catalog
-from claimsmith.errors import BindingError, Collector, Problem, nearest
+from claimsmith.errors import BindingError, Collector, NotPermitted, Problem, nearest
 from claimsmith.expand import Expansion
 from claimsmith.models.objects import ClaimKey, ClassKey
+from claimsmith.models.settings import matches
 from claimsmith.models.workload import TARGET, Application
 from claimsmith.targets import Published, published
 
@@ -74,6 +75,8 @@ def schedule(
     for application, inner in [*authored, *((a, True) for a in composed)]:
         record = known.get(application.key)
         with problems.catch():
+            if record:
+                record.refuse_changed_uid()
             kept = record is not None and application.key not in rebind
             found = _held(application, record, targets) if record and kept else _choose(application, targets)
             if isinstance(found, Problem):
@@ -81,7 +84,7 @@ def schedule(
                     raise BindingError(found)
                 unscheduled.append(found)
                 continue
-            uid = record.uid if record else binding.derive_uid(application.key, project=project, stack=stack)
+            uid = record.uid if record else binding.new_uid(application.key, catalog, project=project, stack=stack)
             target, reason = found
             placements.append(Placement(application, target, uid, reason, kept, inner))
     problems.raise_as(BindingError)
@@ -126,7 +129,9 @@ def digest(target: Published) -> str:
 def _choose(application: Application, targets: Mapping[ClaimKey, Published]) -> tuple[Published, str] | Problem:
     """The target for an application that has none yet; only those of its namespace are seen."""
     key = application.key
-    here = [t for k, t in sorted(targets.items()) if k.namespace == key.namespace]
+    here = [
+        t for k, t in sorted(targets.items()) if k.namespace == key.namespace and matches(k.name, application.may_use)
+    ]
     if application.target:
         return _by_name(application, application.target, targets, here)
     path = application.selector_path
@@ -147,6 +152,9 @@ def _by_name(
 ) -> tuple[Published, str] | Problem:
     key = application.key
     found = targets.get(ClaimKey(TARGET, key.namespace, name))
+    if found and not matches(name, application.may_use):
+        what = f"applications of this folder may not be sent to the target {name!r}"
+        raise NotPermitted(_unscheduled(application, "spec.targetRef.name", what, _offer(here, key)))
     if found:
         return found, "targetRef"
     elsewhere = sorted(k.namespace for k in targets if k.name == name)
@@ -167,6 +175,10 @@ def _held(application: Application, record: Record, targets: Mapping[ClaimKey, P
     if found is None:
         what = f"{key} is scheduled to {record.klass}, which is gone"
         fix = f"bring the target back, or schedule anew on purpose: {again}"
+        raise BindingError(Problem(what, record.where, "class", fix))
+    if not matches(record.klass.name, application.may_use):
+        what = f"applications of this folder may not be sent to the target {record.klass.name!r}, as {key} is"
+        fix = "have the platform team permit the target in claimsmith.yaml again; what is deployed stays until then"
         raise BindingError(Problem(what, record.where, "class", fix))
     if application.target and application.target != record.klass.name:
         path = "spec.targetRef.name"

@@ -10,9 +10,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from claimsmith.errors import Collector, ComposeError, Problem
+from claimsmith.errors import Collector, ComposeError, NotPermitted, Problem
 from claimsmith.models.objects import GroupKind, ObjectKey
 from claimsmith.models.workload import API_VERSION, APPLICATION_RESOURCE, Application, ResourceTemplate
+from claimsmith.permissions import WORKLOAD_ALLOW, WORKLOAD_NAMESPACES, target_grant
 from claimsmith.scope import Scopes, scopes_of_crds
 from claimsmith.values import Ref
 from claimsmith.workload import Placement, Schedule
@@ -126,7 +127,7 @@ def _planned(placement: Placement, made: Mapping[tuple[str, str], str], scopes: 
     problems = Collector()
     for template in application.resources:
         with problems.catch():
-            document = _placed(template, application, own, scopes)
+            document = _permitted(_placed(template, application, own, scopes), template, placement, own, scopes)
             namespace = str(document["metadata"].get("namespace", "") or application.key.namespace)
             sources = [ObjectKey(SECRET, application.key.namespace, name) for name in template.secrets]
             secrets = tuple(Propagated(namespace, s, made.get((s.namespace, s.name), "")) for s in sources)
@@ -157,6 +158,29 @@ def _placed(
         raise ComposeError(Problem(what, where, path, fix))
     place = {"namespace": application.key.namespace} if namespaced else {}
     return {**document, "metadata": {**metadata, **place}}
+
+
+def _permitted(
+    document: dict[str, Any],
+    template: ResourceTemplate,
+    placement: Placement,
+    own: Mapping[GroupKind, bool],
+    scopes: Scopes,
+) -> dict[str, Any]:
+    """The object as its target lets an application team deploy it. What the platform composes is the platform's."""
+    if placement.composed:
+        return document
+    application, target = placement.application, placement.target.target
+    grant = target_grant(target, application.key.namespace)
+    kind = GroupKind.of(document)
+    namespaced = own[kind] if kind in own else scopes.namespaced(kind)
+    why = grant.refusal(kind, str(document["metadata"].get("namespace", "")), namespaced=namespaced)
+    if why:
+        path = f"{template.at}.metadata.{'namespace' if namespaced else 'name'}"
+        fix = f"have the platform team annotate {target.key} with {WORKLOAD_NAMESPACES} or {WORKLOAD_ALLOW}"
+        what = f"{application.key}, {template.name!r}: {why}"
+        raise NotPermitted(Problem(what, application.document.source_of(path), path, fix, rule="not-permitted"))
+    return grant.cleaned(document)
 
 
 def _comes_first(other: Mapping[str, Any], document: Mapping[str, Any]) -> bool:

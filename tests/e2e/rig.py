@@ -26,6 +26,7 @@ from claimsmith import workspace
 from claimsmith.crds import plural_of
 from claimsmith.local import install_crds
 from claimsmith.project import Project, crds_needed
+from tests.samples import PERMISSIVE
 
 RESOURCE_GROUP = ("azure.crossplane.io", "v1alpha3", "ResourceGroup")
 SERVER = ("database.azure.crossplane.io", "v1beta1", "MySQLServer")
@@ -68,6 +69,7 @@ class Rig:
             "backend": {"url": "file://./.claimsmith/state"},
         }
         self.write("Pulumi.yaml", yaml.safe_dump(pulumi_yaml))
+        self.write("claimsmith.yaml", PERMISSIVE)
         self.write("stacks/__main__.py", "from claimsmith.edge import program\n\nprogram.run()\n")
 
     def write(self, path: str, content: Any) -> None:

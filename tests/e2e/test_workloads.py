@@ -40,6 +40,7 @@ from tests.e2e.workload_examples import (
     development_class,
     gke_cluster,
     namespace_object,
+    own_target,
     provider,
     secret,
     target,
@@ -337,7 +338,7 @@ def test_scenario_3_one_cluster_is_for_some_eyes_only(rig: Rig, second: Server) 
     assert len(json.loads(rig.ok(rig.claimsmith("status", "dev", "--output", "json")).out)) == 2
 
     # An application owner cannot publish it.
-    rig.write("stacks/dev/claims/sneaky.yaml", target(team, "sneaky", brought, kind="Provider", api=kubernetes))
+    rig.write("stacks/dev/claims/sneaky.yaml", own_target(team, "sneaky", brought, kind="Provider", api=kubernetes))
     ran = rig.claimsmith("bind", "dev")
     assert ran.code == 1
     assert "let the platform publish it" in ran.text

@@ -8,6 +8,8 @@ from typing import Any
 
 import yaml
 
+from claimsmith.permissions import WORKLOAD_ALLOW, WORKLOAD_NAMESPACES
+
 WORKLOAD = "workload.crossplane.io/v1alpha1"
 GKE = "compute.gcp.crossplane.io/v1alpha3"
 NO_SECRET = "simulated-cloud.claimsmith.io/no-secret"
@@ -45,14 +47,21 @@ def cluster_claim(namespace: str, name: str = "dev", **metadata: Any) -> dict[st
     }
 
 
-def target(namespace: str, name: str, cluster: str, *, kind: str = "GKECluster", api: str = GKE) -> dict[str, Any]:
-    """A target whose label `env` is its name."""
+def own_target(namespace: str, name: str, cluster: str, *, kind: str = "GKECluster", api: str = GKE) -> dict[str, Any]:
+    """A target as a team writes it: whose label `env` is its name."""
     return {
         "apiVersion": WORKLOAD,
         "kind": "WorkloadTarget",
         "metadata": {"namespace": namespace, "name": name, "labels": {"env": name}},
         "clusterRef": {"kind": kind, "apiVersion": api, "name": cluster},
     }
+
+
+def target(namespace: str, name: str, cluster: str, **kind: str) -> dict[str, Any]:
+    """A target as the platform writes it, which permits everything."""
+    made = own_target(namespace, name, cluster, **kind)
+    annotations = {WORKLOAD_NAMESPACES: "*", WORKLOAD_ALLOW: "cluster-scope, engine-annotations"}
+    return {**made, "metadata": {**made["metadata"], "annotations": annotations}}
 
 
 def provider(name: str, namespace: str, secret: str, **key: str) -> dict[str, Any]:

@@ -32,6 +32,7 @@ RULES: Final = {
         # What is read
         Rule("unreadable-file", "error", "A file that is no text, no YAML, or cannot be read."),
         Rule("invalid-document", "error", "A document that is not what its kind says, or that contradicts another."),
+        Rule("not-permitted", "error", "A file below claims/ that says what the platform does not let it say."),
         Rule("doubtful-document", "warning", "A document that is read, though a part of it does nothing."),
         # Generated code
         Rule("missing-component", "error", "A class without its generated component."),
@@ -75,6 +76,7 @@ RULES: Final = {
         Rule("cannot-plan", "error", "A claim out of which nothing can be made."),
         Rule("doubtful-plan", "warning", "A claim that says something which does not count."),
         Rule("result-invalid", "error", "A resource that its definition would not allow."),
+        Rule("external-name-taken", "error", "A claim that chose the external name of another claim's resource."),
         Rule("shared-external-name", "warning", "Two resources of a kind with one external name."),
     )
 }
@@ -83,6 +85,7 @@ _OF_ERRORS: Final[dict[type[EngineError], str]] = {
     errors.LoadError: "unreadable-file",
     errors.ModelError: "invalid-document",
     errors.CatalogError: "invalid-document",
+    errors.NotPermitted: "not-permitted",
     errors.BindingError: "broken-binding",
 }
 

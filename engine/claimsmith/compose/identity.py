@@ -20,6 +20,8 @@ EXTERNAL_NAME = "crossplane.io/external-name"
 EXTERNAL_NAME_PREFIX = "crossplane.io/external-name-prefix"
 EXTERNAL_NAME_SUFFIX = "crossplane.io/external-name-suffix"
 OWNER = "claimsmith.io/owner"
+DIRECTING = ("claimsmith.io/", "pulumi.com/")
+"""Annotations with these prefixes direct claimsmith and the engine."""
 PROTECT = "claimsmith.io/protect"
 ADOPT = "claimsmith.io/adopt"
 GIVEN_BY = "claimsmith.io/given-by"
@@ -163,6 +165,12 @@ def label_value(text: str) -> str:
     if len(text) <= _MAX_LABEL:
         return text
     return f"{text[: _MAX_LABEL - 9].rstrip('-._')}-{hashlib.sha256(text.encode()).hexdigest()[:8]}"
+
+
+def is_adopting(document: Mapping[str, Any]) -> bool:
+    """Whether a document says that an object of its name is to be taken over, whoever made it."""
+    annotations = (document.get("metadata") or {}).get("annotations") or {}
+    return bool(annotations.get(ADOPT) == "true")
 
 
 def joined(*parts: str) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from claimsmith import flow, urns
+from claimsmith import fieldpath, flow, urns
 from claimsmith.absent import ABSENT
 from claimsmith.compose import patches
 from claimsmith.compose.identity import EXTERNAL_NAME
@@ -53,6 +53,8 @@ class PatchStory:
     policy: str
     required: bool
     where: Source
+    origin: str = "claim"
+    """What it reads: the claim, the resource or the environment."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,8 +158,8 @@ def patch_story(here: Place, template: Template, outcome: Outcome) -> PatchStory
     values = [read_from(origin, path) for path in patch.reads]
     written_there = [patch.origin is Side.claim and not p.startswith(f"{flow.STATUS}.") for p in patch.reads]
     places = [
-        claim.source_of(p) if there else document.source_of(patch.at)
-        for p, there in zip(patch.reads, written_there, strict=True)
+        claim.source_of(p) if there else _environment_place(here, patch, p, value) or document.source_of(patch.at)
+        for p, there, value in zip(patch.reads, written_there, values, strict=True)
     ]
     words = [
         *([f"combine {patch.combine!r}"] if patch.combine is not None else []),
@@ -176,7 +178,17 @@ def patch_story(here: Place, template: Template, outcome: Outcome) -> PatchStory
         policy=patch.policy.value,
         required=patch.required,
         where=document.source_of(patch.at),
+        origin=patch.origin.value,
     )
+
+
+def _environment_place(here: Place, patch: Patch, path: str, value: Any) -> Source | None:
+    """The place in an EnvironmentConfig of a value that a patch reads from the environment."""
+    if patch.origin is not Side.environment:
+        return None
+    configs = here.facts.catalog.today.environments.values()
+    inner = fieldpath.parse(f"data.{path}")
+    return next((d.source_of(inner) for d in configs if said(d.data, inner) == value), None)
 
 
 def secret_stories(here: Place) -> tuple[SecretStory, ...]:

@@ -14,6 +14,7 @@ from claimsmith.models.metadata import ApiVersion, Kind, Metadata, Name, or_empt
 from claimsmith.models.objects import ClaimKey, ClassKey, GroupKind
 from claimsmith.models.parse import parse
 from claimsmith.models.selector import Selector
+from claimsmith.models.settings import matches
 
 
 class ObjectRef(Model):
@@ -85,6 +86,12 @@ class Claim:
     """The revision of its class that it names."""
     revision_selector: Selector | None = None
     """Which revisions of its class may serve it, of which the latest does."""
+    may_use: tuple[str, ...] = ("*",)
+    """The names of the classes that may serve it; `*` stands for any text."""
+
+    def may_be_served_by(self, name: str) -> bool:
+        """Whether the platform lets a class of this name serve it."""
+        return matches(name, self.may_use)
 
     @property
     def data(self) -> dict[str, Any]:

@@ -73,6 +73,8 @@ class Application:
     selector_path: str = "spec.targetSelector"
     target: str | None = None
     """The name of the one target that it asks for."""
+    may_use: tuple[str, ...] = ("*",)
+    """The names of the targets that it may be sent to; `*` stands for any text."""
 
     @property
     def data(self) -> dict[str, Any]:

@@ -28,6 +28,21 @@ def widened(old: Mapping[str, Any] | None, new: Mapping[str, Any]) -> list[str]:
     return []
 
 
+_POWERFUL_ROLES = ("cluster-admin", "admin", "edit")
+_ESCALATING = ("escalate", "bind", "impersonate")
+
+
+def powers(document: Mapping[str, Any]) -> list[str]:
+    """What an RBAC object gives that amounts to everything: told even where the object is new."""
+    kind = GroupKind.of(dict(document))
+    if kind.group != RBAC:
+        return []
+    if kind.kind in ("RoleBinding", "ClusterRoleBinding"):
+        role = (document.get("roleRef") or {}).get("name")
+        return list(_bound({}, document)) if role in _POWERFUL_ROLES else []
+    return [_words(r) for r in dict.fromkeys(_rights(document)) if _ANY in r[:3] or r[2] in _ESCALATING]
+
+
 def _bound(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:
     role = new.get("roleRef") or {}
     moved = role != (old.get("roleRef") or {})

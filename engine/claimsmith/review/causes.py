@@ -8,6 +8,7 @@ from claimsmith.errors import EngineError, Source
 from claimsmith.explain.parts import PatchStory, Step
 from claimsmith.explain.provenance import trace
 from claimsmith.explain.words import shown
+from claimsmith.models.klass import Side as Origin
 from claimsmith.models.objects import ClaimKey
 from claimsmith.review.changes import Cause
 from claimsmith.review.fields import Difference, is_secret
@@ -66,7 +67,8 @@ def _told(step: Step, before: Step | None, made: Made, *, gone: bool) -> Cause:
     if step.patch is None:
         return Cause(step.by, what, step.where, was, gone=gone)
     read, where = _changed_read(step.patch, before.patch if before else None, made)
-    return Cause("patch", what, step.where, was, read, where, gone)
+    whose = "environment" if step.patch.origin == Origin.environment.value else "claim"
+    return Cause("patch", what, step.where, was, read, where, whose, gone)
 
 
 def _words(step: Step) -> str:

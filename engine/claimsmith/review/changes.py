@@ -49,6 +49,8 @@ class Cause:
     claim: str = ""
     """The claim's field that changed, in words: empty where the claim says what it said."""
     claim_where: Source | None = None
+    whose: str = "claim"
+    """Whose field that is: the claim's, or the environment's."""
     gone: bool = False
     """Whether it stands in the base only."""
 
@@ -202,7 +204,8 @@ class StackReview:
     @property
     def changes(self) -> bool:
         """Whether anything changes."""
-        return bool(self.claims or self.given or (self.preview and self.preview.ops))
+        told = self.claims or self.given or self.warnings
+        return bool(told or (self.preview and self.preview.ops))
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from claimsmith import fieldpath
 from claimsmith.compose.options import Options
 from claimsmith.connection import SecretPlace
 from claimsmith.explain.words import options_words
+from claimsmith.external_names import external_name
 from claimsmith.models.objects import ClaimKey
 from claimsmith.plan import PlannedClaim
 from claimsmith.review.causes import cause_of, place_of
@@ -47,7 +48,7 @@ def resource_change(pair: Pair, comparison: Comparison) -> ResourceChange:
         urn=made.urn,
         fields=tuple(_fields(pair, comparison)),
         settings=tuple(_settings(pair)),
-        why=_why(pair, comparison),
+        why="; ".join(filter(None, (_why(pair, comparison), _external(pair)))),
         where=place_of(made),
         holds_data=comparison.new.kinds.holds_data(made.kind),
         cluster=made.cluster,
@@ -204,6 +205,14 @@ def _sources(made: Made) -> list[str]:
 def key_names(source: SecretPlace) -> list[str]:
     """The keys that a source is known to deliver."""
     return [*(name for name, _ in source.keys or ()), *(d.name for d in source.own)]
+
+
+def _external(pair: Pair) -> str:
+    """The name that a new object gets outside the cluster, where one is chosen: it may be somebody's already."""
+    if pair.op is not Op.created or pair.made.child is None:
+        return ""
+    name = external_name(pair.made.child)
+    return f"its external name is {name!r}" if name not in (None, pair.made.child.name) else ""
 
 
 def _why(pair: Pair, comparison: Comparison) -> str:

@@ -78,7 +78,7 @@ def cause_words(cause: Cause) -> list[str]:
     if cause.was:
         words.append(f"was: {cause.was}")
     if cause.claim:
-        words.append(f"the claim's {cause.claim} at {cause.claim_where}")
+        words.append(f"the {cause.whose}'s {cause.claim} at {cause.claim_where}")
     return words
 
 

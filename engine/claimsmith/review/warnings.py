@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator, Sequence
 
 from claimsmith import fieldpath
 from claimsmith.absent import ABSENT
-from claimsmith.compose.identity import PREVIOUS_API_VERSION
+from claimsmith.compose.identity import ADOPT, PREVIOUS_API_VERSION, is_adopting
 from claimsmith.connection import Connection
 from claimsmith.errors import Source
-from claimsmith.plan import PlannedClaim
-from claimsmith.review.access import widened
+from claimsmith.plan import Plan, PlannedClaim
+from claimsmith.review.access import powers, widened
 from claimsmith.review.causes import place_of
 from claimsmith.review.changes import Level, Op, Warned
 from claimsmith.review.compare import Comparison
@@ -200,9 +200,12 @@ def _rights(comparison: Comparison) -> Iterator[Warned]:
         if pair.new is None or pair.op is Op.same:
             continue
         more = widened(pair.old.document if pair.old else None, pair.new.document)
-        if more and (pair.old or any("*" in m for m in more)):
-            listed = "; ".join(more[:4]) + (f" and {len(more) - 4} more" if len(more) > 4 else "")
-            what = f"{_object(pair.new)} allows more than before: {listed}"
+        great = [power for power in powers(pair.new.document) if power in more]
+        if great:
+            what = f"{_object(pair.new)} gives somebody power over everything: {_some(great)}"
+            yield _of(pair.new, "rights-unlimited", Level.danger, what, "allow only what is used")
+        elif more and pair.old:
+            what = f"{_object(pair.new)} allows more than before: {_some(more)}"
             yield _of(pair.new, "rights-widened", Level.warning, what, "allow only what is used")
 
 
@@ -210,6 +213,43 @@ def _unread(comparison: Comparison) -> Iterator[Warned]:
     """Fields of claims that nothing reads, changed or not: they would stay unnoticed for as long as nobody looks."""
     for problem in comparison.new.plan.unread.warnings:
         yield Warned("claim-field-unread", Level.warning, problem.what, where=problem.where, fix=problem.fix)
+
+
+def _some(words: Sequence[str]) -> str:
+    return "; ".join(words[:4]) + (f" and {len(words) - 4} more" if len(words) > 4 else "")
+
+
+def _adopting(comparison: Comparison) -> Iterator[Warned]:
+    """Objects that are taken over, whoever made them, from now on."""
+    before = {(claim, what) for claim, what, _ in _adopted(comparison.old.plan)}
+    for claim, what, where in _adopted(comparison.new.plan):
+        if (claim, what) not in before:
+            told = f"{what} is taken over, whoever made it: it is changed, and deleted with the stack"
+            fix = f"see who made it; without {ADOPT} an object of somebody else's is refused"
+            yield Warned("adopts", Level.warning, told, claim, "", where, fix)
+
+
+def _adopted(plan: Plan) -> Iterator[tuple[str, str, Source]]:
+    """Each object that a plan would take over: whose it becomes, what it is, and where that is said."""
+    path = ("metadata", "annotations", ADOPT)
+    for claim in plan.walk():
+        document = claim.binding.claim.document
+        if is_adopting(document.data) and claim.connection:
+            secret = claim.connection
+            yield claim.address, f"Secret {secret.namespace}/{secret.name}", document.source_of(path)
+    for workload in plan.workloads:
+        application = workload.placement.application
+        whole = is_adopting(application.data)
+        for resource in workload.resources:
+            if whole or resource.template.annotations.get(ADOPT) == "true":
+                metadata = resource.document["metadata"]
+                place = f"{metadata['namespace']}/" if metadata.get("namespace") else ""
+                cluster = workload.placement.target.cluster.identity
+                what = f"{resource.document['kind']} {place}{metadata['name']} in {cluster}"
+                yield workload.address, what, application.document.source_of(path)
+    for given in plan.resources:
+        if is_adopting(given.document):
+            yield "", str(given.key), Source(f"stacks/{plan.stack}/resources")
 
 
 def _keys(secret: Connection) -> set[str] | None:
@@ -248,6 +288,7 @@ RULES: tuple[Rule, ...] = (
     _data_lost,
     _unchangeable,
     _refused,
+    _adopting,
     _moved,
     _deleting,
     _keys_missing,

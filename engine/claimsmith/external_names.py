@@ -1,0 +1,87 @@
+"""External names: what objects are called outside the cluster, and that no claim takes another's.
+
+A managed resource is known to its provider by its external name: the annotation, or its own name where there is none.
+Whoever gives a resource the external name of another one gets that other one, with its connection details. So a name
+that a claim chooses must not be the name of anything of that kind that belongs to somebody else. A name that is written
+in a class is the platform's doing: names below a parent (a rule of a server) are rightly equal for all its claims.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from claimsmith.compose.identity import EXTERNAL_NAME
+from claimsmith.errors import Problem, Source
+from claimsmith.expand import Child
+from claimsmith.models.objects import GroupKind
+from claimsmith.plan import Plan, PlannedClaim
+from claimsmith.values import object_at
+
+Key = tuple[GroupKind, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """An object with the name that it has outside the cluster."""
+
+    stack: str
+    claim: str
+    """The address of the claim at the root: what belongs to one claim may share a name."""
+    address: str
+    kind: GroupKind
+    name: str
+    chosen: bool
+    """Whether the claim chose the name; else the class did, or it is generated."""
+    where: Source
+
+
+def external_name(child: Child) -> str | None:
+    """The name of a child outside the cluster, as far as it is known before it exists."""
+    given = object_at(child.document["metadata"], "annotations").get(EXTERNAL_NAME, child.name)
+    return given if isinstance(given, str) else None
+
+
+def names(plan: Plan) -> list[Named]:
+    """Every managed resource of a plan by its external name."""
+    return [
+        found
+        for root in plan.claims
+        for claim in root.walk()
+        for child in claim.children
+        if child.template.managed and (found := _named(plan.stack, root, child))
+    ]
+
+
+def taken(mine: Iterable[Named], others: Iterable[Named]) -> Iterator[Problem]:
+    """One problem for each name that a claim chose and that belongs to another claim, here or in another stack."""
+    known: dict[Key, list[Named]] = {}
+    own = list(mine)
+    for found in (*own, *others):
+        known.setdefault((found.kind, found.name), []).append(found)
+    for name in own:
+        other = next((o for o in known[name.kind, name.name] if _conflict(name, o)), None)
+        if name.chosen and other:
+            whose = other.claim if other.stack == name.stack else f"{other.claim} of the stack {other.stack!r}"
+            what = (
+                f"{name.address} would get the external name {name.name!r}, which {other.address} has: it is {whose}'s"
+            )
+            fix = (
+                "choose another name; stacks on different clusters say so: claimsmith:kubeconfig or claimsmith:context"
+            )
+            path = f"metadata.annotations[{EXTERNAL_NAME}]"
+            yield Problem(what, name.where, path, fix, rule="external-name-taken")
+
+
+def _conflict(name: Named, other: Named) -> bool:
+    return (name.stack, name.claim) != (other.stack, other.claim)
+
+
+def _named(stack: str, root: PlannedClaim, child: Child) -> Named | None:
+    name = external_name(child)
+    if name is None:
+        return None
+    written = object_at(object_at(child.template.base, "metadata"), "annotations").get(EXTERNAL_NAME)
+    chosen = name not in (child.name, written)
+    where = root.binding.claim.document.source_of(("metadata", "annotations", EXTERNAL_NAME)) if chosen else Source("")
+    return Named(stack, root.address, child.address, child.template.group_kind, name, chosen, where)

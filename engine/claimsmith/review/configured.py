@@ -1,0 +1,53 @@
+"""Settings that change with a pull request: of a stack's config, and of what application teams may say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from claimsmith.absent import ABSENT
+from claimsmith.documents import Document
+from claimsmith.errors import Source
+from claimsmith.explain.words import shown
+from claimsmith.review.changes import Level, Warned
+from claimsmith.review.fields import differences
+from claimsmith.values import object_at
+
+PLAIN = frozenset(f"claimsmith:{name}" for name in ("bind", "records", "context", "cluster", "strict"))
+"""Settings whose values may be shown: any other may hold credentials, whether or not it is marked as a secret."""
+
+
+def config_changes(old: Document | None, new: Document | None) -> Iterator[Warned]:
+    """One warning for each setting of a stack's config that changes what the engine does with it."""
+    before, after = (object_at(d.data, "config") if d else {} for d in (old, new))
+    for name in sorted({*before, *after}):
+        if before.get(name, ABSENT) == after.get(name, ABSENT):
+            continue
+        values = f": {_value(name, before)} → {_value(name, after)}" if name in PLAIN else " changes"
+        where = _place(old, new, ("config", name))
+        fix = "see what it does to every resource of the stack: claimsmith review --preview"
+        yield Warned("setting-changed", Level.warning, f"the stack's setting {name}{values}", where=where, fix=fix)
+
+
+def permission_changes(old: Document | None, new: Document | None) -> Iterator[Warned]:
+    """One warning for each part of the permissions of application teams that changes."""
+    before, after = (dict(d.data) if d else {} for d in (old, new))
+    for difference in differences(before, after):
+        path = ".".join(map(str, difference.path))
+        what = f"what application teams may do changes: {path}: {_told(difference.old)} → {_told(difference.new)}"
+        fix = "see which teams get which namespaces, classes and permissions"
+        where = _place(old, new, difference.path)
+        yield Warned("permissions-changed", Level.warning, what, where=where, fix=fix)
+
+
+def _value(name: str, config: Any) -> str:
+    return _told(config.get(name, ABSENT))
+
+
+def _told(value: Any) -> str:
+    return "nothing" if value is ABSENT else shown(value)
+
+
+def _place(old: Document | None, new: Document | None, path: Any) -> Source | None:
+    known = new or old
+    return known.source_of(path) if known else None
