@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -14,7 +15,8 @@ from tests.e2e.rig import SERVER, Ran, Rig
 
 pytestmark = pytest.mark.e2e
 
-MEMORYSTORE = ("cache.gcp.crossplane.io", "v1beta1", "CloudMemorystoreInstance")
+SUBNET = ("network.azure.crossplane.io", "v1alpha3", "Subnet")
+MEMORYSTORE = ("cache.gcp.crossplane.io", "v1alpha2", "CloudMemorystoreInstance")
 POSTGRES = ("database.azure.crossplane.io", "v1beta1", "PostgreSQLServer")
 CLOUD_SQL = ("database.gcp.crossplane.io", "v1beta1", "CloudSQLInstance")
 FOLDERS = ("redis", "private-mysql-server", "private-mysql-aggregate", "mysql-database", "postgres")
@@ -51,6 +53,15 @@ def secret(name: str) -> dict[str, dict[str, str]]:
 
 
 @pytest.fixture
+def subnet(mine: Rig) -> Iterator[str]:
+    """The subnet that the aggregate's members are reached from, which somebody else made."""
+    name = "private"
+    mine.create(SUBNET, {"metadata": {"name": name}, "spec": {"properties": {"addressPrefix": "10.2.0.0/24"}}})
+    yield name
+    mine.delete(SUBNET, name)
+
+
+@pytest.fixture
 def mine(rig: Rig) -> Rig:
     rig.namespace(rig.name)
     install_crds(rig.kubeconfig, crds_needed(ROOT))
@@ -60,6 +71,7 @@ def mine(rig: Rig) -> Rig:
     return rig
 
 
+@pytest.mark.usefixtures("subnet")
 def test_a_component_of_each_dialect(mine: Rig) -> None:
     rig = mine
     private = claim(rig, "sql", region="us-east", storageGB=20, **secret("sql"))
