@@ -40,7 +40,7 @@ def run(start: Path | None = None) -> None:
         project = Project(find_root(start))
         settings = pulumi.Config("claimsmith")
         stack = pulumi.get_stack()
-        strict = bool(settings.get_bool(STRICT))
+        strict = settings.get(STRICT) == "true"
         plan = project.plan(stack, unrecorded_ok=settings.get("bind") == "auto", strict=strict)
         if plan.unread.errors:
             raise ModelError(*plan.unread.errors)
