@@ -314,6 +314,18 @@ def test_portable_claims(platform: str) -> None:
     assert found(catalog) == [("spec.engineversoin", "did you mean 'engineVersion'?")]
 
 
+def test_applications_name_all_that_they_may_say() -> None:
+    application = {
+        "apiVersion": "workload.crossplane.io/v1alpha1",
+        "kind": "KubernetesApplication",
+        "metadata": {"name": "a"},
+        "spec": {"targetSelektor": {"matchLabels": {"a": "b"}}, "resourceTemplates": []},
+    }
+    with pytest.raises(EngineError) as caught:
+        read_catalog([], documents_of(application))
+    assert ("spec.targetSelektor", "did you mean 'targetSelector'?") in {(p.path, p.fix) for p in caught.value.problems}
+
+
 DOCUMENTS = sorted((ROOT / "tests" / "documents").iterdir())
 
 

@@ -22,9 +22,9 @@ from claimsmith.expand import Child
 from claimsmith.models.klass import Template
 from claimsmith.plan import Plan, PlannedClaim
 from claimsmith.schema import Schema
+from claimsmith.unread import CHOOSING
 
 _OURS = ("claimRef", "classRef", "compositeRef", "aggregateRef")
-_CLAIMS = ("classRef", "classSelector", "resourceRef", "writeConnectionSecretToRef")
 
 
 def check_classes(catalog: Catalog, rules: Rules) -> Findings:
@@ -48,7 +48,7 @@ def claim_problems(plan: Plan, rules: Rules) -> Iterator[Problem]:
     for claim in (c.binding.claim for c in plan.claims):
         found = rules.given(claim.api_version, claim.key.group_kind)
         if found is not None:
-            yield from map(quotable, schemas.check(_kept(claim.data, _CLAIMS, found), found, document=claim.document))
+            yield from map(quotable, schemas.check(_kept(claim.data, CHOOSING, found), found, document=claim.document))
 
 
 Told = Container[tuple[str, str]]

@@ -44,7 +44,7 @@ def run(start: Path | None = None) -> None:
         settings = pulumi.Config("claimsmith")
         stack = pulumi.get_stack()
         reading = deployed.Reading(project.root, f"{pulumi.get_organization()}/{pulumi.get_project()}/{stack}")
-        strict = bool(settings.get_bool(STRICT))
+        strict = settings.get(STRICT) == "true"
         plan = project.plan(stack, unrecorded_ok=settings.get("bind") == "auto", strict=strict)
         if plan.unread.errors:
             raise ModelError(*plan.unread.errors)

@@ -22,9 +22,8 @@ from claimsmith.models.transform import MapTransform, MathMultiply, MathTransfor
 from claimsmith.models.xrd import Xrd
 from claimsmith.offers import Offer
 from claimsmith.schema.lookup import properties_of
+from claimsmith.unread import CHOOSING
 
-CHOOSING = ("classRef", "classSelector", "resourceRef", "writeConnectionSecretToRef")
-"""What every claim may say, whatever its kind."""
 _TYPES = {"str": "string", "int": "integer", "bool": "boolean", "float": "number"}
 
 
