@@ -33,6 +33,7 @@ PARENTS = ("claimRef", "classRef", "compositeRef", "aggregateRef")
 OWN = (
     *CLAIM_LABELS,
     *("crossplane.io/composite", "crossplane.io/claim-name", "crossplane.io/claim-namespace"),
+    "claimsmith.io/parent-uid",
     *("claimsmith.io/class", pipeline.RESOURCE_NAME, "aggregation.crossplane.io/connection-secret-prefix"),
 )
 NOT_THE_CLASSES = ("name", "generateName", "ownerReferences")

@@ -79,13 +79,17 @@ def nested_platform(rig: Rig) -> list[dict[str, Any]]:
             "XWhole",
             {"name": "left", "base": part},
             {"name": "right", "base": part},
-            {"name": "config", "base": thing(rig, "ProviderConfig", source="None")},
+            {
+                "name": "config",
+                "base": thing(rig, "ProviderConfig", source="None"),
+                "patches": [patch("metadata.labels", "metadata.labels")],
+            },
         ),
         composition(
             group,
             "XPart",
             {"name": "gadget", "base": thing(rig, "Gadget"), "patches": [patch("spec", "spec.all")]},
-            {"name": "user", "base": user, "patches": [patch("metadata.labels", "metadata.labels")]},
+            {"name": "user", "base": user},
         ),
     ]
 
@@ -117,9 +121,10 @@ def test_two_claims_of_composites_within_composites(rig: Rig) -> None:
         [one] = rig.client.list(resource, labels=selector)
         chosen.append(one.metadata.name)
     assert sorted(chosen) == [g["metadata"]["name"] for g in gadgets], "each selects the sibling of its own parent"
-    assert len(rig.live((cloud, "v1", "ProviderConfig"))) == 2, "made, and not waited for"
+    configs = rig.live((cloud, "v1", "ProviderConfig"))
+    assert len(configs) == 2, "made, and not waited for"
 
-    [labels] = {tuple(sorted(CLAIM_LABELS.keys() & o["metadata"]["labels"].keys())) for o in users}
+    [labels] = {tuple(sorted(CLAIM_LABELS.keys() & o["metadata"]["labels"].keys())) for o in configs}
     assert labels == ("team",), "labels of Kubernetes itself are not passed on"
 
     # What the API server makes of the same composite is what we make of it.
