@@ -16,6 +16,7 @@ from claimsmith.errors import BindingError, GenerateError, LoadError, Problem, n
 from claimsmith.models.klass import Class
 from claimsmith.models.objects import ClaimKey, ClassKey
 from claimsmith.plan import Plan
+from claimsmith.printable import one_line
 from claimsmith.project import Project, write_atomically
 
 
@@ -145,7 +146,7 @@ def format_source(source: str) -> str:
     done = subprocess.run(command, input=source, capture_output=True, text=True)
     if done.returncode:
         raise GenerateError(
-            Problem(f"the generated source cannot be formatted: {done.stderr.strip()}", fix="report this as a bug")
+            Problem(f"the generated source cannot be formatted: {one_line(done.stderr)}", fix="report this as a bug")
         )
     return done.stdout
 
