@@ -53,10 +53,14 @@ class _Reader(HTMLParser):
         self.read.tags += [(tag, tuple(attrs))] * (tag != "code")
         self.within += [tag] * (tag not in _VOID)
 
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.handle_starttag(tag, attrs)
+
     def handle_endtag(self, tag: str) -> None:
-        assert tag in self.within, f"</{tag}> ends nothing"
-        while self.within.pop() != tag:
-            pass
+        if self.within[-1:] != [tag]:
+            self.read.tags.append((f"stray /{tag}", ()))
+            return
+        self.within.pop()
         self.read.tags += [(f"/{tag}", ())] * (tag != "code")
 
     def handle_data(self, data: str) -> None:
@@ -73,5 +77,5 @@ def shown(markdown: str) -> Comment:
     reader = _Reader()
     reader.feed(parser.render(markdown))
     reader.close()
-    assert reader.within == [], "a tag is left open"
+    reader.read.tags += [(f"open {tag}", ()) for tag in reader.within]
     return reader.read

@@ -28,17 +28,24 @@ from tests.samples import class_data, patch
 
 Files = dict[str, Any]
 Claim = dict[str, Any]
+Place = Callable[[list[str]], Files]
+HOSTILE = list(hostile.ALL.values())
+HARMLESS = [f"word{number}" for number in range(len(HOSTILE))]
 COPIED = patch("spec.extra", "spec.forProvider.extra")
 
 
-def claims(change: Callable[[Claim, str], object]) -> Files:
+def claims(change: Callable[[Claim, str], object]) -> Place:
     """One claim for each text, with the text somewhere in it."""
-    found: Files = {}
-    for number, text in enumerate(hostile.ALL.values()):
-        claim = sql(f"c{number}")
-        change(claim, text)
-        found[f"stacks/dev/claims/c{number}.yaml"] = claim
-    return found
+
+    def made(texts: list[str]) -> Files:
+        found: Files = {}
+        for number, text in enumerate(texts):
+            claim = sql(f"c{number}")
+            change(claim, text)
+            found[f"stacks/dev/claims/c{number}.yaml"] = claim
+        return found
+
+    return made
 
 
 def file_name(text: str) -> str:
@@ -74,43 +81,52 @@ def api_version(claim: Claim, text: str) -> None:
     claim["apiVersion"] = text
 
 
-def labelled() -> Files:
+def labelled(texts: list[str]) -> Files:
     """A class with hostile labels and names in it: the platform's own, but they are printed too."""
     return {
         f"components/l{number}/class.yaml": class_data(f"l{number}", labels={"a": text}, kind="Other")
-        for number, text in enumerate(hostile.ALL.values())
+        for number, text in enumerate(texts)
     }
 
 
-PLACES: dict[str, Callable[[], Files]] = {
-    "value": lambda: claims(spec("version")),
-    "nested-values-and-keys": lambda: claims(lambda c, t: c["spec"].update(extra={t: [t, {t: t}], "text": t})),
-    "unknown-field": lambda: claims(lambda c, t: c["spec"].update({t: 1})),
-    "annotation": lambda: claims(metadata(annotations=lambda t: {"note": t, t: "note"})),
-    "external-name": lambda: claims(metadata(annotations=lambda t: {"crossplane.io/external-name": t})),
-    "label": lambda: claims(metadata(labels=lambda t: {"note": t, t: "note"})),
-    "name": lambda: claims(metadata(name=str)),
-    "namespace": lambda: claims(metadata(namespace=str)),
-    "kind": lambda: claims(kind),
-    "api-version": lambda: claims(api_version),
-    "class": lambda: claims(class_ref),
-    "selector": lambda: claims(selector),
-    "secret": lambda: claims(secret),
-    "file-name": lambda: {
-        f"stacks/dev/claims/{file_name(t)}{n}.yaml": sql(f"c{n}", klass="none" if n % 2 else "db")
-        for n, t in enumerate(hostile.ALL.values())
-    },
-    "broken-file": lambda: {
-        f"stacks/dev/claims/c{n}.yaml": f"{json.dumps(t)}: [{json.dumps(t)}, *{t}\n".replace("\0", "")
-        for n, t in enumerate(hostile.ALL.values())
-    },
-    "doubled-key": lambda: {
-        f"stacks/dev/claims/c{n}.yaml": f"{json.dumps(t)}: 1\n{json.dumps(t)}: 2\n"
-        for n, t in enumerate(hostile.ALL.values())
-    },
-    "stack": lambda: {
-        f"stacks/{file_name(t)}/claims/c.yaml": sql(f"c{n}") for n, t in enumerate(list(hostile.ALL.values())[::3])
-    },
+def named(texts: list[str]) -> Files:
+    names = [f"stacks/dev/claims/{file_name(t)}{n}.yaml" for n, t in enumerate(texts)]
+    return {name: sql(f"c{n}", klass="none" if n % 2 else "db") for n, name in enumerate(names)}
+
+
+def broken(form: str) -> Place:
+    """Files that cannot be read; harmless ones for harmless texts."""
+
+    def made(texts: list[str]) -> Files:
+        rows = [(f"stacks/dev/claims/c{n}.yaml", t) for n, t in enumerate(texts)]
+        wrong = {name: form.format(json.dumps(t), t.replace("\0", "")) for name, t in rows}
+        return {HARMLESS[0]: {}}.get(texts[0], wrong)
+
+    return made
+
+
+def stacks(texts: list[str]) -> Files:
+    return {f"stacks/{file_name(t)}/claims/c.yaml": sql(f"c{n}") for n, t in enumerate(texts[::5])}
+
+
+PLACES: dict[str, Place] = {
+    "value": claims(spec("version")),
+    "nested-values-and-keys": claims(lambda c, t: c["spec"].update(extra={t: [t, {t: t}], "text": t})),
+    "unknown-field": claims(lambda c, t: c["spec"].update({t: 1})),
+    "annotation": claims(metadata(annotations=lambda t: {"note": t, t: "note"})),
+    "external-name": claims(metadata(annotations=lambda t: {"crossplane.io/external-name": t})),
+    "label": claims(metadata(labels=lambda t: {"note": t, t: "note"})),
+    "name": claims(metadata(name=str)),
+    "namespace": claims(metadata(namespace=str)),
+    "kind": claims(kind),
+    "api-version": claims(api_version),
+    "class": claims(class_ref),
+    "selector": claims(selector),
+    "secret": claims(secret),
+    "file-name": named,
+    "broken-file": broken("{0}: [{0}, *{1}\n"),
+    "doubled-key": broken("{0}: 1\n{0}: 2\n"),
+    "stack": stacks,
     "class-label": labelled,
 }
 DOCUMENTS = ("render", "convert")
@@ -143,10 +159,6 @@ OUTPUTS: dict[str, list[str]] = {
 }
 
 
-def text_of(content: Any) -> str:
-    return content if isinstance(content, str) else yaml.safe_dump(content, sort_keys=False)
-
-
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
     """The project of each place, made once: a harmless base in git, the hostile texts in the working tree."""
@@ -156,11 +168,11 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
         if place not in made:
             files = changed()
             files[CLASS]["spec"]["resources"][1]["patches"].append(COPIED)
-            root = made[place] = write(tmp_path_factory.mktemp(place), files)
+            root = made[place] = write(tmp_path_factory.mktemp(place), {**files, **PLACES[place](HARMLESS)})
             for words in (["init", "--quiet", "."], ["add", "--all"], ["commit", "--quiet", "--message", "base"]):
                 who = ("-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "commit.gpgsign=false")
                 subprocess.run(["git", *who, *words], cwd=root, check=True, capture_output=True)
-            write(root, {name: text_of(content) for name, content in PLACES[place]().items()})
+            write(root, PLACES[place](HOSTILE))
         return made[place]
 
     return of
@@ -216,7 +228,18 @@ def test_a_comment_has_nothing_live_of_a_claim(
     assert [attributes for _, attributes in found.tags if attributes] == []
     # Signs of our own have a character that nobody sees.
     assert hostile.hidden(ran.stdout) <= {"\ufe0f"}
+    assert hostile.forged(re.sub(r"```.*?```", "", ran.stdout, flags=re.DOTALL)) == []
     assert hostile.COMMAND.findall(ran.stdout) == []
+
+
+@pytest.mark.parametrize("output", ["terminal", "markdown", "html"])
+def test_a_review_shows_what_was_written(
+    monkeypatch: pytest.MonkeyPatch, project: Callable[[str], Path], output: str
+) -> None:
+    """The attack is seen, not swallowed: the values are there, as escapes."""
+    text = run(monkeypatch, project("value"), "review", "--output", output).stdout
+    for shown in (r"\u001b[2J", r"\u202eapproved", r"app\u200broved", "**approved**", r"\x9b31m"):
+        assert shown in text
 
 
 def test_rendered_yaml_says_what_the_claims_say(

@@ -89,6 +89,17 @@ def test_yaml_says_the_same_without_hidden_characters_or_commands(text: str, blo
         assert not hostile.COMMAND.search(written)
 
 
+@pytest.mark.parametrize(
+    "name",
+    ["link", "image", "bold", "emphasis", "strike", "tag", "end-of-sub", "entity", "mention", "team", "issue",
+     "address", "autolink", "commit", "emoji", "math", "fence", "tilde-fence", "heading", "list", "rule",
+     "html-block"],
+)  # fmt: skip
+def test_the_reader_of_comments_sees_what_is_live(name: str) -> None:
+    found = comment.shown(f"a {hostile.MARKDOWN[name]} b\n")
+    assert found.live or found.tags != [("p", ()), ("/p", ())]
+
+
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("text", ROWS)
 def test_code_is_literal(text: str, layout: str) -> None:

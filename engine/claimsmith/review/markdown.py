@@ -35,7 +35,7 @@ def markdown(review: Review, *, limit: int = LIMIT) -> str:
             room -= len(block)
     left = len(blocks) - len(kept)
     command = code(f"claimsmith review --base {review.base}")
-    more = [f"\n*{left} more parts do not fit into a comment.* See all: {command}\n"]
+    more = [f"\n{left} more parts do not fit into a comment. See all: {command}\n"]
     return "".join([*head, *kept, *(more if left else [])])
 
 
