@@ -195,16 +195,17 @@ def graph(
     Example: claimsmith graph dev -o dev.html
     """
     from claimsmith import answers
-    from claimsmith.project import Project, find_root, write_atomically
+    from claimsmith.project import Project, find_root, output_path, write_atomically
 
     if klass and claim:
         raise typer.BadParameter("a class or a claim, not both", param_hint="--class")
-    picture = answers.picture(Project(find_root()), stack, klass=klass, claim=claim)
+    project = Project(find_root())
+    picture = answers.picture(project, stack, klass=klass, claim=claim)
     html = format_ is Drawing.html or (format_ is None and file is not None and file.suffix in {".html", ".htm"})
     if file is None:
         console.print_document(picture.text(html=html))
     else:
-        write_atomically(file, picture.text(html=html))
+        write_atomically(output_path(file, root=project.root), picture.text(html=html))
         console.say(f"{file}: {picture.summary}")
 
 

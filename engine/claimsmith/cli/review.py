@@ -67,10 +67,11 @@ def review(
     Example: claimsmith review --base main --stack dev -o review.md -o review.html
     """
     from claimsmith import reviews
-    from claimsmith.project import Project, find_root
+    from claimsmith.project import Project, find_root, output_path
 
-    written = [(path.absolute(), output or _form_of(path)) for path in file or ()]
+    forms = [(path.absolute(), output or _form_of(path)) for path in file or ()]
     project = Project(find_root())
+    written = [(output_path(path, root=project.root), form) for path, form in forms]
     with console.progress("review", len(stack) if stack else None) as tick:
         found = reviews.review(project, base, stacks=stack or (), preview=preview, tick=tick)
     _write(found, written, output)
