@@ -15,7 +15,7 @@ CORE = [
     "bindings_file", "compose", "reference", "connection", "plan", "render", "generate", "crds", "scope", "expand",
     "kubeconfig", "targets", "workload", "workload_plan", "records", "schema", "templating", "definitions", "crd_set",
     "urns", "offers", "released", "explain", "drift", "flow", "drawing", "pictures", "review", "convert", "cut",
-    "yaml_text", "ownership", "unread", "permissions", "external_names",
+    "yaml_text", "ownership", "unread", "permissions", "external_names", "printable",
 ]  # fmt: skip
 OUTSIDE = {
     "pulumi", "pulumi_kubernetes", "typer", "click", "rich", "os", "io", "pathlib", "shutil", "tempfile", "glob",
@@ -31,6 +31,7 @@ UPPER = {
 
 # Each core module may import those above it and itself.
 ORDER = [
+    {"printable"},
     {"errors", "drawing"},
     {"absent", "regexp", "fieldpath", "kubeconfig"},
     {"merge", "documents", "crds"},

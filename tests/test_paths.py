@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -79,6 +80,47 @@ def test_a_link_is_refused(root: Path, link: str, to: str, command: list[str]) -
     assert "fix: " in result.stderr
     assert "hunter2" not in result.output
     assert contents(root.parent) == before
+
+
+@pytest.mark.parametrize(
+    ("link", "to", "command"),
+    [
+        pytest.param("out", "outside", ["review", "-o", "out/review.md"], id="review-in-a-folder"),
+        pytest.param("out", "outside", ["review", "-o", "out/a/b/review.md"], id="review-below-a-folder"),
+        pytest.param("out", "outside", ["review", "-o", "out/../review.md"], id="review-beside-what-a-folder-leads-to"),
+        pytest.param("out.md", "outside/class.yaml", ["review", "-o", "out.md"], id="review"),
+        pytest.param("out.md", "outside/not-there", ["review", "-o", "out.md"], id="review-that-is-not-there-yet"),
+        pytest.param("out", "project/stacks", ["review", "-o", "out/review.md"], id="review-inside-the-project"),
+        pytest.param("out", "outside", ["graph", "dev", "-o", "out/dev.svg"], id="graph-in-a-folder"),
+        pytest.param("out.svg", "outside/class.yaml", ["graph", "dev", "-o", "out.svg"], id="graph"),
+        pytest.param("out", "outside", ["convert", "--output-dir", "out"], id="converted-files"),
+        pytest.param("out/components", "outside", ["convert", "--output-dir", "out"], id="folder-of-converted-files"),
+    ],
+)
+def test_nothing_is_written_through_a_link(root: Path, link: str, to: str, command: list[str]) -> None:
+    linked(root, link, to)
+    before = contents(root.parent)
+    result = CliRunner().invoke(app, ["--project", str(root), *command])
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert "is a link of the repository" in result.stderr
+    assert "fix: " in result.stderr
+    assert contents(root.parent) == before
+
+
+def test_a_link_of_the_user_is_followed(root: Path) -> None:
+    (root.parent / "home").symlink_to(root.parent / "outside")
+    words = ["--project", str(root), "graph", "dev", "-o", str(root.parent / "home" / "dev.svg")]
+    assert CliRunner().invoke(app, words).exit_code == 0
+    assert (root.parent / "outside" / "dev.svg").is_file()
+
+
+def test_a_link_in_the_place_of_a_half_written_file_is_not_written_through(root: Path) -> None:
+    linked(root, f".dev.svg.{os.getpid()}.partial", "outside/class.yaml")
+    before = contents(root.parent / "outside")
+    assert CliRunner().invoke(app, ["--project", str(root), "graph", "dev", "-o", "dev.svg"]).exit_code == 0
+    assert contents(root.parent / "outside") == before
+    assert (root / "dev.svg").is_file()
+    assert not (root / "dev.svg").is_symlink()
 
 
 def test_a_component_behind_a_link_is_not_run(root: Path) -> None:

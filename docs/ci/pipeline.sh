@@ -1,22 +1,45 @@
 #!/usr/bin/env bash
-# What a pull request and a merge do, for any CI: the workflow beside this file calls the same.
+# What a pull request and a merge do, for any CI: the workflows beside this file call the same.
 #
 #   pipeline.sh review BASE          offline: check the project, and write review.md, review.html and review.json
 #   pipeline.sh preview BASE STACK   the same for one environment, with the real engine's preview
 #   pipeline.sh deploy STACK         check once more, and deploy one environment
 #
 # Settings, as environment variables:
-#   REVIEW_FOLDER             where the reviews are written; review/ where it is not set
+#   REVIEW_FOLDER             where the reviews are written: an absolute path outside the checkout, empty or not there yet;
+#                             a new temporary folder where it is not set
 #   REFUSE_DESTRUCTIVE=true   let `review` and `preview` end with 11 where something would be deleted or made anew
 set -euo pipefail
 
-folder="${REVIEW_FOLDER:-review}"
+refuse() {
+    echo "pipeline.sh: REVIEW_FOLDER $1: give an absolute path outside the checkout, empty or not there yet" >&2
+    exit 2
+}
+
+# The checkout holds what a branch committed. A file there could be taken for a review, and a link there would lead one
+# elsewhere: reviews are written to an empty folder outside of it.
+prepare_folder() {
+    local checkout parent place
+    if [ -z "${REVIEW_FOLDER:-}" ]; then
+        folder=$(mktemp -d "${RUNNER_TEMP:-${TMPDIR:-/tmp}}/claims-review.XXXXXX")
+        return
+    fi
+    folder="${REVIEW_FOLDER%/}"
+    case "$folder" in /*) ;; *) refuse "is not absolute" ;; esac
+    checkout=$(cd "$(git rev-parse --show-toplevel)" && pwd -P)
+    parent=$(cd "$(dirname "$folder")" && pwd -P) || refuse "has no folder above it"
+    for place in "$parent/" "$folder/"; do
+        case "$place" in "$checkout"/* | "$PWD"/*) refuse "is inside the checkout" ;; esac
+    done
+    if [ -L "$folder" ]; then refuse "is a link"; fi
+    if [ -e "$folder" ] && [ -n "$(ls -A "$folder")" ]; then refuse "is not empty"; fi
+    mkdir -p "$folder"
+}
 
 # Write one review in each form. Ends with the review's own exit code: 0, 10, 11, or 1 for an error.
 write_reviews() {
     local name="$folder/$1"
     shift
-    mkdir -p "$folder"
     claimsmith review "$@" -o "$name.md" -o "$name.html" -o "$name.json"
 }
 
@@ -24,7 +47,7 @@ write_reviews() {
 judge() {
     case "$1" in
     0) echo "nothing changes" ;;
-    10) echo "there are changes" ;;
+    10) echo "there are changes: see $folder" ;;
     11)
         echo "something would be deleted or made anew: see $folder"
         if [ "${REFUSE_DESTRUCTIVE:-false}" = true ]; then return 11; fi
@@ -40,16 +63,20 @@ check() {
     for stack in "$@"; do claimsmith bind "$stack" --check; done
 }
 
+# A project that is wrong is reviewed all the same: a review that says so is better than none.
 review() {
-    local code=0
-    claimsmith validate
-    claimsmith generate --check
+    local code=0 wrong=0
+    prepare_folder
+    claimsmith validate || wrong=1
+    claimsmith generate --check || wrong=1
     write_reviews review --base "$1" || code=$?
-    judge "$code"
+    judge "$code" || return
+    return "$wrong"
 }
 
 preview() {
     local code=0
+    prepare_folder
     write_reviews "preview-$2" --base "$1" --stack "$2" --preview || code=$?
     judge "$code"
 }
@@ -63,7 +90,7 @@ deploy() {
 case "${1:-} $#" in
 "review 2" | "preview 3" | "deploy 2") "$@" ;;
 *)
-    sed -n '2,10s/^# \{0,1\}//p' "$0" >&2
+    sed -n '2,11s/^# \{0,1\}//p' "$0" >&2
     exit 2
     ;;
 esac

@@ -15,6 +15,7 @@ from claimsmith.checks.components import Components
 from claimsmith.errors import BindingError, ComposeError, GenerateError, LoadError, ModelError, Problem, nearest
 from claimsmith.models.objects import ClaimKey, ClassKey
 from claimsmith.plan import Plan
+from claimsmith.printable import one_line
 from claimsmith.project import Project, write_atomically
 
 
@@ -151,7 +152,7 @@ def format_source(source: str) -> str:
     done = subprocess.run(command, input=source, capture_output=True, text=True)
     if done.returncode:
         raise GenerateError(
-            Problem(f"the generated source cannot be formatted: {done.stderr.strip()}", fix="report this as a bug")
+            Problem(f"the generated source cannot be formatted: {one_line(done.stderr)}", fix="report this as a bug")
         )
     return done.stdout
 

@@ -13,7 +13,7 @@ from claimsmith.documents import Document
 from claimsmith.errors import GenerateError, LoadError, Problem, Source
 from claimsmith.load import load
 from claimsmith.models.reference_table import kinds_of
-from claimsmith.project import TABLES, Project, find_root, write_atomically
+from claimsmith.project import TABLES, Project, find_root, output_path, write_atomically
 from claimsmith.render import yaml_text
 
 _NOT_DOCUMENTS = (*TABLES, "bindings.yaml")
@@ -85,7 +85,8 @@ def of_files(paths: Sequence[Path]) -> Result:
 
 def write(result: Result, folder: Path) -> list[tuple[str, str]]:
     """Write the files below a folder, all or none; tells for each whether it is new. Nothing else there is touched."""
-    texts = {folder / path: text for path, text in result.files().items()}
+    root = _root(Path.cwd())
+    texts = {output_path(folder / path, root=root): text for path, text in result.files().items()}
     problems = [
         Problem("the file is there already, and says something else", Source(path.as_posix()), "", "remove it first")
         for path, text in texts.items()

@@ -28,6 +28,8 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
+from claimsmith.printable import visible
+
 
 @dataclass(frozen=True, slots=True, order=True)
 class Source:
@@ -38,7 +40,7 @@ class Source:
     column: int = 1
 
     def __str__(self) -> str:
-        return f"{self.file}:{self.line}:{self.column}"
+        return f"{visible(self.file)}:{self.line}:{self.column}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,12 +55,13 @@ class Problem:
     """The check that found it, by the name under which docs/checks.md tells of it."""
 
     def __str__(self) -> str:
-        head = f"{self.where}: {self.what}" if self.where else self.what
-        lines = [head]
+        """One line for each part: what is quoted from files cannot add another."""
+        what = visible(self.what)
+        lines = [f"{self.where}: {what}" if self.where else what]
         if self.path:
-            lines.append(f"  at:  {self.path}")
+            lines.append(f"  at:  {visible(self.path)}")
         if self.fix:
-            lines.append(f"  fix: {self.fix}")
+            lines.append(f"  fix: {visible(self.fix)}")
         return "\n".join(lines)
 
     def to_dict(self) -> dict[str, object]:

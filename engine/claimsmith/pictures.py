@@ -19,6 +19,7 @@ from claimsmith.models.klass import Class, Side, Template
 from claimsmith.models.objects import ClassKey, GroupKind
 from claimsmith.offers import dialect_of
 from claimsmith.plan import GivenResource, Plan, PlannedClaim
+from claimsmith.printable import visible
 from claimsmith.reference import Table, Target
 from claimsmith.released import Released
 from claimsmith.values import refs_at, walk
@@ -61,7 +62,7 @@ def of_class(klass: Class, table: Table) -> Graph:
     where = klass.document.source_of("metadata.name")
     nodes = [
         Node(claim, f"any {klass.serves.kind}", klass.serves.group, "claim"),
-        Node(frame, klass.name, dialect_of(klass), "class", note=f"{where.file}:{where.line}"),
+        Node(frame, klass.name, dialect_of(klass), "class", note=visible(f"{where.file}:{where.line}")),
     ]
     read = [(name, template, to) for template in klass.templates for name, to in _reads(template)]
     nodes += [Node(f"{claim} {name}", name, kind="field", parent=claim) for name in dict.fromkeys(r[0] for r in read)]
@@ -73,7 +74,7 @@ def of_class(klass: Class, table: Table) -> Graph:
     keys = _keys(klass)
     if keys:
         secret = f"{frame} secret"
-        nodes.append(Node(secret, "Secret", f"{len(keys)} keys", "secret", parent=frame, note="\n".join(keys)))
+        nodes.append(Node(secret, "Secret", f"{len(keys)} keys", "secret", parent=frame, note=_noted(keys)))
         feeding = [t for t in klass.templates if t.details or (klass.contract and t.details is None)]
         edges += [Edge(f"{frame}/{t.name}", secret, kind="secret") for t in feeding]
     served = [] if read else [Edge(claim, frame, "is served by")]
@@ -102,7 +103,7 @@ class _Drawn:
 
     def urn(self, types: tuple[str, ...], name: str) -> str:
         """What the engine calls something."""
-        return urns.urn(self.project, self.stack, types, name)
+        return visible(urns.urn(self.project, self.stack, types, name))
 
     def claim(
         self, claim: PlannedClaim, parent: str | None = None, types: tuple[str, ...] = (), name: str = ""
@@ -130,7 +131,7 @@ class _Drawn:
             self.edges.append(Edge(claim.address, str(klass.key), "holds", "refers"))
             return
         node = f"class {klass.key} for {klass.serves}"
-        self.add(Node(node, klass.name, dialect_of(klass), "class", note=str(klass.key)))
+        self.add(Node(node, klass.name, dialect_of(klass), "class", note=visible(str(klass.key))))
         self.edges.append(Edge(node, claim.address))
 
     def _secret(self, claim: PlannedClaim, secret: Connection, after: Connection | None) -> None:
@@ -144,7 +145,7 @@ class _Drawn:
                 f"{secret.namespace}/{secret.name}",
                 "secret",
                 parent=claim.address,
-                note="\n".join(keys),
+                note=_noted(keys),
             )
         )
         if after:
@@ -172,9 +173,8 @@ class _Drawn:
     def unbound(self, unbound: Unbound) -> None:
         """A claim that nothing serves."""
         key = unbound.claim.key
-        self.add(
-            Node(str(key), key.place, f"{key.group_kind.kind} · nothing serves it", "claim", note=unbound.problem.what)
-        )
+        subtitle = f"{key.group_kind.kind} · nothing serves it"
+        self.add(Node(str(key), key.place, subtitle, "claim", note=visible(unbound.problem.what)))
 
     def released(self, left: Released) -> None:
         """A composite whose claim is gone, with what is still there."""
@@ -223,6 +223,10 @@ def _keys_of(source: SecretPlace) -> list[str]:
 
 def _told_keys(source: SecretPlace) -> str:
     return f"{len(names)} keys" if len(names := _keys_of(source)) > 1 else ""
+
+
+def _noted(texts: Iterable[str]) -> str:
+    return "\n".join(map(visible, texts))
 
 
 def _alone(node: Node, graph: Graph) -> Node:

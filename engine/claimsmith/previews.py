@@ -9,6 +9,7 @@ from typing import Any
 
 from claimsmith import workspace
 from claimsmith.errors import Problem
+from claimsmith.printable import one_line
 from claimsmith.project import Project
 from claimsmith.review.changes import Previewed
 from claimsmith.review.compare import Comparison
@@ -46,5 +47,5 @@ def _problems(stack: str, told: Mapping[str, Any], stderr: str) -> list[Problem]
 
 
 def _cleaned(text: str) -> str:
-    kept = [line.strip() for line in text.splitlines() if line.strip()]
-    return " ".join(line.removeprefix("error: ") for line in kept)
+    kept = [line.strip().removeprefix("error: ") for line in text.splitlines()]
+    return one_line("\n".join(kept))

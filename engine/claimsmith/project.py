@@ -347,14 +347,31 @@ def crds_needed(root: Path, stack: str | None = None) -> list[dict[str, Any]]:
     return crds.merge_crds([crd for name in stacks for crd in crd_set.needed_crds(project.catalog(name))])
 
 
+def output_path(path: Path, *, root: Path) -> Path:
+    """Where a command writes what it was asked for, if no link of the repository is in the way.
+
+    The repository's files are other people's: with a link among them they would say where we write. Links elsewhere,
+    such as a home folder on another disk, are the user's own.
+    """
+    repository = next((f for f in (root, *root.parents) if (f / ".git").exists()), root).resolve()
+    whole = path.absolute()
+    for part in (whole, *whole.parents):
+        if part.is_symlink() and part.parent.resolve().is_relative_to(repository):
+            what = f"{str(path)!r} is not written: {part.name!r} in it is a link of the repository"
+            raise WriteError(Problem(what, fix="remove the link, or write to a folder outside the repository"))
+    return path
+
+
 def write_atomically(path: Path, text: str, *, mode: int | None = None) -> bool:
     """Write a whole file or nothing; a file that already says so is left alone. Tells whether it was written."""
-    if path.is_file() and path.read_bytes() == text.encode():
+    if path.is_file() and not path.is_symlink() and path.read_bytes() == text.encode():
         return False
     partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with partial.open("w", encoding="utf-8") as file:
+        # A file of its name that is there already is a killed run's, or a link that somebody left for us.
+        partial.unlink(missing_ok=True)
+        with partial.open("x", encoding="utf-8") as file:
             if mode is not None:
                 os.fchmod(file.fileno(), mode)
             file.write(text)

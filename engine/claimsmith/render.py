@@ -7,6 +7,7 @@ from typing import Any
 
 from claimsmith import yaml_text as yaml_writer
 from claimsmith.plan import Plan, PlannedClaim, secret_document
+from claimsmith.printable import lines
 from claimsmith.values import mapped, shown
 from claimsmith.workload_plan import PlannedWorkload
 
@@ -38,11 +39,12 @@ def plain(document: dict[str, Any]) -> dict[str, Any]:
 
 
 def _claim(claim: PlannedClaim) -> str:
-    head = f"# {claim.address}, served by {claim.binding.klass.key} ({claim.binding.reason})\n"
+    head = lines([f"# {claim.address}, served by {claim.binding.klass.key} ({claim.binding.reason})"])
     parts = [f"---\n{yaml_text(child.document)}" for child in claim.children]
     for secret in claim.connections:
         from_ = ", ".join(f"{s} ({s.kind})" for s in secret.sources) or "no child: it will be empty"
-        parts.append(f"---\n# its data: the keys of {from_}\n{yaml_text(secret_document(claim.identity, secret))}")
+        note = lines([f"# its data: the keys of {from_}"])
+        parts.append(f"---\n{note}{yaml_text(secret_document(claim.identity, secret))}")
     return "".join([*(_claim(nested) for nested in claim.nested), head, *parts])
 
 
@@ -55,7 +57,7 @@ def _workload(workload: PlannedWorkload) -> str:
         f"# in {cluster.identity}, with the credentials in {secret}",
         *(f"# with a copy of {s.source} in {s.namespace}" for s in workload.secrets),
     ]
-    return "\n".join(heads) + "\n" + "".join(f"---\n{yaml_text(document)}" for document in workload.documents())
+    return lines(heads) + "".join(f"---\n{yaml_text(document)}" for document in workload.documents())
 
 
 def as_stream(documents: Iterable[Mapping[str, Any]]) -> str:

@@ -15,6 +15,7 @@ from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 
 from claimsmith.errors import LoadError, Problem
+from claimsmith.printable import one_line
 
 WANTED = ("components", "stacks")
 _SUFFIXES = (".yaml", ".yml", ".py")
@@ -112,7 +113,7 @@ def _git(root: Path, *arguments: str, given: bytes | None = None) -> bytes:
     done = subprocess.run([git, *arguments], cwd=root, env=environment, input=given, capture_output=True)
     if done.returncode == 0:
         return done.stdout
-    said = done.stderr.decode(errors="replace").strip()
+    said = one_line(done.stderr.decode(errors="replace"))
     if "not a git repository" in said:
         fix = "make it one (git init, and commit), or run it in one"
         raise LoadError(Problem("the project is in no git repository, so it has no base to compare with", fix=fix))

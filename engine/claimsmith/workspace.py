@@ -16,6 +16,7 @@ from typing import Any
 
 from claimsmith import toolchain
 from claimsmith.errors import DeployError, Problem
+from claimsmith.printable import one_line
 from claimsmith.project import Project, write_atomically
 
 STATE = "state"
@@ -95,12 +96,12 @@ def refresh_preview(project: Project, stack: str) -> dict[str, Any]:
 def _reason(done: subprocess.CompletedProcess[str]) -> str:
     """Why a command of the engine failed: what it says on standard error, else its diagnostics."""
     if done.stderr.strip():
-        return done.stderr.strip().removeprefix("error: ")
+        return one_line(done.stderr.strip().removeprefix("error: "))
     try:
         diagnostics = json.loads(done.stdout).get("diagnostics") or ()
     except ValueError:
-        return done.stdout.strip()[-1000:] or f"exit code {done.returncode}"
-    told = [str(d.get("message", "")).strip() for d in diagnostics if d.get("severity") == "error"]
+        return one_line(done.stdout[-1000:]) or f"exit code {done.returncode}"
+    told = [one_line(str(d.get("message", ""))) for d in diagnostics if d.get("severity") == "error"]
     return "; ".join(dict.fromkeys(told)) or f"exit code {done.returncode}"
 
 
@@ -174,7 +175,7 @@ def unreadable(stack: str, said: str) -> DeployError:
     if "Legacy DIY state" in said:
         what = f"the stack {stack!r} cannot be read: the backend has the layout from before stacks belonged to projects"
         return DeployError(Problem(what, fix=f"upgrade it once: {UPGRADE}"))
-    reason = said.strip().removeprefix("error: ")
+    reason = one_line(said.strip().removeprefix("error: "))
     return DeployError(Problem(f"the stack {stack!r} cannot be read: {reason}", fix=f"run: pulumi up --stack {stack}"))
 
 

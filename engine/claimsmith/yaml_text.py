@@ -1,4 +1,4 @@
-"""Documents as YAML text, quickly: what `yaml.dump` writes, byte for byte.
+"""Documents as YAML text, quickly: what `yaml.dump` writes, byte for byte, but for what `printable` makes visible.
 
 Most documents are objects, lists and short texts, and these are written here. A document with anything else in it (a
 text of several lines, one long enough to be broken, a key that is no plain text) is written by `yaml.dump` itself.
@@ -13,6 +13,7 @@ from typing import Any
 
 import yaml
 
+from claimsmith import printable
 from claimsmith.values import mapped
 
 WIDTH = 120
@@ -38,10 +39,17 @@ class _Blocks(_Dumper):
     """Writes texts of several lines as blocks."""
 
 
+def _quoted(dumper: Any, text: str) -> Any:
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style='"' if printable.needs_quotes(text) else None)
+
+
 def _block(dumper: Any, text: str) -> Any:
-    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style="|" if "\n" in text else None)
+    if printable.needs_quotes(text) or "\n" not in text:
+        return _quoted(dumper, text)
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style="|")
 
 
+_Dumper.add_representer(str, _quoted)
 _Blocks.add_representer(str, _block)
 
 Shown = Callable[[Any], Any]
@@ -68,7 +76,8 @@ def text_of(document: Mapping[str, Any], shown: Shown = _as_it_is) -> str:
 def dumped(document: Any, *, sort_keys: bool = False, blocks: bool = False) -> str:
     """One document as YAML, by the library; with `blocks`, texts of several lines are written line by line."""
     dumper = _Blocks if blocks else _Dumper
-    return str(yaml.dump(document, Dumper=dumper, sort_keys=sort_keys, width=WIDTH, allow_unicode=True))
+    text = str(yaml.dump(document, Dumper=dumper, sort_keys=sort_keys, width=WIDTH, allow_unicode=True))
+    return printable.yaml_safe(text)
 
 
 def _object(value: Mapping[str, Any], indent: str, lines: list[str], shown: Shown) -> None:

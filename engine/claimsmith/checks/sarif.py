@@ -9,6 +9,7 @@ from claimsmith import __version__
 from claimsmith.checks.rules import RULES, Rule
 from claimsmith.checks.validation import Report
 from claimsmith.errors import Problem
+from claimsmith.printable import visible
 
 SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"
 _LEVELS: Final = {"error": "error", "warning": "warning", "either": "error"}
@@ -55,5 +56,6 @@ def _result(level: str, problem: Problem, places: dict[str, int], folder: str) -
 
 
 def message(problem: Problem) -> str:
-    """What is wrong and the way out, in one text."""
-    return f"{problem.what}\nfix: {problem.fix}" if problem.fix else problem.what
+    """What is wrong and the way out, in one text. `[text](target)` would be a link to those who show SARIF."""
+    what, fix = (visible(text).replace("](", r"]\x28") for text in (problem.what, problem.fix))
+    return f"{what}\nfix: {fix}" if fix else what

@@ -5,6 +5,7 @@ from __future__ import annotations
 from claimsmith.checks.sarif import message
 from claimsmith.checks.validation import Report
 from claimsmith.errors import Problem
+from claimsmith.printable import paragraphs
 
 
 def commands(report: Report, *, folder: str = "") -> list[str]:
@@ -23,8 +24,8 @@ def _command(level: str, problem: Problem, folder: str) -> str:
 
 
 def _data(text: str) -> str:
-    """The text on one line, as the runner reads it back."""
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    """The text on one line, as the runner reads it back; it prints it then, so that it has to be visible."""
+    return paragraphs(text).replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
 def _property(text: str) -> str:

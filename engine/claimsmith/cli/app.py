@@ -65,10 +65,10 @@ def root(
     if version:
         from claimsmith import __version__
 
-        typer.echo(f"claimsmith {__version__}")
+        console.print_line(f"claimsmith {__version__}")
         raise typer.Exit
     if context.invoked_subcommand is None:
-        typer.echo(context.get_help())
+        console.print_document(f"{context.get_help()}\n")
         raise typer.Exit(2)
 
 
@@ -109,10 +109,10 @@ def validate(
             console.print_json(checks.sarif(report, folder=project.folder()))
         case CheckFormat.github:
             for line in checks.commands(report, folder=project.folder()):
-                typer.echo(line)
+                console.print_document(f"{line}\n")
         case CheckFormat.text:
             for line in report.summary:
-                typer.echo(line)
+                console.print_line(line)
     if output != CheckFormat.github:
         console.print_problems(report.warnings, label="warning")
         console.print_problems(report.errors)
@@ -231,7 +231,7 @@ def render(
         if output == TextFormat.json:
             console.print_json(made)
         else:
-            typer.echo(renderer.as_stream(made), nl=False)
+            console.print_document(renderer.as_stream(made))
         return
     if functions or observed or environment or extra or xrd or include_full_xr or include_function_results:
         raise typer.BadParameter(f"there is no file {stack!r}, and a stack takes a claim at most", param_hint="STACK")
@@ -239,7 +239,7 @@ def render(
         console.print_json(actions.rendered_documents(_project(), stack, claim))
     else:
         for part in actions.rendered(_project(), stack, claim):
-            typer.echo(part, nl=False)
+            console.print_document(part)
 
 
 @app.command()
@@ -301,7 +301,8 @@ def env() -> None:
 
     project = _project()
     for name, value in workspace.settings(project).items():
-        typer.echo(f"export {name}={shlex.quote(value)}")
+        # For a shell to read back: exactly as it is.
+        console.print_document(f"export {name}={shlex.quote(value)}\n")
     if problem := workspace.legacy_state(project):
         console.print_problems([problem], label="warning")
 

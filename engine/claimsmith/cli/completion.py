@@ -12,6 +12,8 @@ from typing import Any
 
 import typer
 
+from claimsmith.printable import visible
+
 Found = Iterable[str]
 
 
@@ -39,7 +41,8 @@ def class_names(context: typer.Context, incomplete: str) -> list[str]:
 
 def _offered(incomplete: str, found: Callable[[], Found]) -> list[str]:
     try:
-        return sorted({text for text in found() if text.startswith(incomplete)})
+        # A shell prints what it is offered: names that hold what nobody can see are not offered.
+        return sorted({text for text in found() if text.startswith(incomplete) and visible(text) == text})
     except Exception:  # a shell must never be disturbed by what it asks for
         return []
 

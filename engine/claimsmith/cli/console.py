@@ -2,15 +2,16 @@
 
 Results go to standard output, everything else to standard error. Colours and moving
 progress only on a terminal; elsewhere progress is one plain line per step.
+
+No other module writes to the terminal: what is quoted from files is made visible here (`printable`).
 """
 
 from __future__ import annotations
 
 import functools
-import json
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from enum import StrEnum
 from typing import Annotated, Any, ParamSpec, TypeVar
@@ -18,6 +19,7 @@ from typing import Annotated, Any, ParamSpec, TypeVar
 import typer
 
 from claimsmith.errors import EngineError, Problem
+from claimsmith.printable import json_text, visible
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -94,7 +96,17 @@ def print_problems(problems: Iterable[Problem], *, label: str = "error") -> None
 
 def print_json(value: Any) -> None:
     """Write a value to standard output as JSON."""
-    typer.echo(json.dumps(value, indent=2, ensure_ascii=False))
+    typer.echo(json_text(value))
+
+
+def print_line(text: str) -> None:
+    """Write one line to standard output."""
+    typer.echo(visible(text))
+
+
+def print_document(text: str) -> None:
+    """Write a whole text to standard output as it is: its writer has made visible what it quotes."""
+    typer.echo(text, nl=False)
 
 
 def print_yaml(documents: Iterable[dict[str, Any]]) -> None:
@@ -102,11 +114,22 @@ def print_yaml(documents: Iterable[dict[str, Any]]) -> None:
     from claimsmith.render import yaml_text
 
     for document in documents:
-        typer.echo(f"---\n{yaml_text(document)}", nl=False)
+        print_document(f"---\n{yaml_text(document)}")
+
+
+def print_styled(lines: Iterable[Sequence[tuple[str, str]]], colours: Mapping[str, str]) -> None:
+    """Write lines of styled parts to standard output, coloured on a terminal; their writer made them visible."""
+    from rich.console import Console
+    from rich.text import Text
+
+    out = Console(highlight=False, soft_wrap=True)
+    for line in lines:
+        out.print(Text.assemble(*((part, colours.get(style, "")) for style, part in line)))
 
 
 def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """Write rows under their columns, aligned; plain text so that it can be cut and searched."""
+    rows = [[visible(cell) for cell in row] for row in rows]
     widths = [max(len(r[i]) for r in (columns, *rows)) for i in range(len(columns))]
     lines = [
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
@@ -114,12 +137,12 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     ]
     typer.secho(lines[0], bold=True)
     for line in lines[1:]:
-        typer.echo(line)
+        print_line(line)
 
 
 def say(message: str) -> None:
-    """Tell the user something beside the result."""
-    typer.echo(message, err=True)
+    """Tell the user something beside the result, on one line."""
+    typer.echo(visible(message), err=True)
 
 
 def _nothing(_done: int, _word: str = "") -> None:
@@ -137,16 +160,16 @@ def progress(title: str, total: int | None = None, *, quiet: bool = False) -> It
         from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
         columns = (
-            TextColumn("{task.description}"),
+            TextColumn("{task.description}", markup=False),
             BarColumn(),
-            TextColumn("{task.fields[word]}"),
+            TextColumn("{task.fields[word]}", markup=False),
             TimeElapsedColumn(),
         )
         with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
             task = bar.add_task(title, total=total, word="")
 
             def move(done: int, word: str = "") -> None:
-                bar.update(task, completed=done, word=word)
+                bar.update(task, completed=done, word=visible(word))
 
             yield move
         return

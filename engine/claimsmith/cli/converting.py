@@ -44,7 +44,7 @@ def convert(
     elif output_dir:
         console.print_table(("FILE", "CHANGE"), rows)
     else:
-        typer.echo(result.text(), nl=False)
+        console.print_document(result.text())
     console.print_problems(result.warnings(), label="warning")
     console.print_problems(result.conversion.unsaid)
     raise typer.Exit(1 if result.conversion.unsaid else 0)

@@ -107,11 +107,13 @@ def _show(status: Status, output: console.Format) -> None:
     ]
     console.print_table(("PART", "STATE", "PID", "PORT", "LOG"), rows)
     if status.running:
-        console.say(
-            f"\nAPI server:  {status.endpoint}\nkubeconfig:  {status.kubeconfig}\nidentity:    {status.identity}"
-        )
+        console.say("")
+        console.say(f"API server:  {status.endpoint}")
+        console.say(f"kubeconfig:  {status.kubeconfig}")
+        console.say(f"identity:    {status.identity}")
     else:
-        console.say("\nnot running; to start it: claimsmith local up")
+        console.say("")
+        console.say("not running; to start it: claimsmith local up")
 
 
 def _interrupt(_number: int, _frame: Any) -> None:

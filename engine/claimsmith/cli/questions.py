@@ -71,20 +71,20 @@ def explain(
         if output == Format.json:
             console.print_json([t.to_dict() for t in traces])
         else:
-            typer.echo("\n".join(map(explaining.trace_text, traces)), nl=False)
+            console.print_document("\n".join(map(explaining.trace_text, traces)))
         return
     if child:
         part = answers.part(project, stack, claim, child)
         if output == Format.json:
             console.print_json(explaining.plain(part))
         else:
-            typer.echo(explaining.part_text(part), nl=False)
+            console.print_document(explaining.part_text(part))
         return
     stories = answers.stories(project, stack, claim)
     if output == Format.json:
         console.print_json([s.to_dict() for s in stories])
     else:
-        typer.echo("\n".join(explaining.story_text(s) for s in stories), nl=False)
+        console.print_document("\n".join(explaining.story_text(s) for s in stories))
     raise typer.Exit(1 if any(s.failed for s in stories) else 0)
 
 
@@ -106,7 +106,7 @@ def drift(stack: Stack, output: Output = Format.text) -> None:
     if output == Format.json:
         console.print_json(found.to_dict())
     else:
-        typer.echo(_drift_text(found), nl=False)
+        console.print_document(_drift_text(found))
     raise typer.Exit(2 if found.claims else 0)
 
 
@@ -206,25 +206,27 @@ def graph(
     Example: claimsmith graph dev -o dev.html
     """
     from claimsmith import answers
-    from claimsmith.project import Project, find_root, write_atomically
+    from claimsmith.project import Project, find_root, output_path, write_atomically
 
     if klass and claim:
         raise typer.BadParameter("a class or a claim, not both", param_hint="--class")
-    picture = answers.picture(Project(find_root()), stack, klass=klass, claim=claim)
+    project = Project(find_root())
+    picture = answers.picture(project, stack, klass=klass, claim=claim)
     html = format_ is Drawing.html or (format_ is None and file is not None and file.suffix in {".html", ".htm"})
     if file is None:
-        typer.echo(picture.text(html=html), nl=False)
+        console.print_document(picture.text(html=html))
     else:
-        write_atomically(file, picture.text(html=html))
+        write_atomically(output_path(file, root=project.root), picture.text(html=html))
         console.say(f"{file}: {picture.summary}")
 
 
 def _drift_text(drift: Drift) -> str:
     from claimsmith.explain.words import counted, shown
+    from claimsmith.printable import lines as text_of
 
     looked = counted(drift.looked_at, "resource")
     if not drift.claims:
-        return f"no drift: {looked} of {drift.stack} are as they were left\n"
+        return text_of([f"no drift: {looked} of {drift.stack} are as they were left"])
     lines = []
     for claim in drift.claims:
         lines.append(claim.claim)
@@ -242,7 +244,7 @@ def _drift_text(drift: Drift) -> str:
     )
     if any(f.managers for c in drift.claims for r in c.resources for f in r.fields):
         lines.append("  to leave it to them: claimsmith.io/controller-owned: FIELD on the template")
-    return "\n".join(lines) + "\n"
+    return text_of(lines)
 
 
 def _rows(offers: Offers) -> list[tuple[str, ...]]:

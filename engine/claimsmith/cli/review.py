@@ -68,10 +68,11 @@ def review(
     Example: claimsmith review --base main --stack dev -o review.md -o review.html
     """
     from claimsmith import reviews
-    from claimsmith.project import Project, find_root
+    from claimsmith.project import Project, find_root, output_path
 
-    written = [(path.absolute(), output or _form_of(path)) for path in file or ()]
+    forms = [(path.absolute(), output or _form_of(path)) for path in file or ()]
     project = Project(find_root())
+    written = [(output_path(path, root=project.root), form) for path, form in forms]
     with console.progress("review", len(stack) if stack else None) as tick:
         found = reviews.review(project, base, stacks=stack or (), preview=preview, strict=strict, tick=tick)
     _write(found, written, output)
@@ -94,24 +95,12 @@ def _form_of(path: Path) -> ReviewFormat:
 
 def _write(found: Review, files: list[tuple[Path, ReviewFormat]], output: ReviewFormat | None) -> None:
     from claimsmith.project import write_atomically
-    from claimsmith.review import outputs
+    from claimsmith.review import outputs, text
 
     for path, form in files:
         write_atomically(path, outputs.WRITERS[form.value](found))
         console.say(f"written: {path}")
     if not files and output in (None, ReviewFormat.terminal):
-        _print(found)
+        console.print_styled(text.lines(found), _COLOURS)
     elif not files and output:
-        typer.echo(outputs.WRITERS[output.value](found), nl=False)
-
-
-def _print(found: Review) -> None:
-    """To the terminal, coloured where it is one."""
-    from rich.console import Console
-    from rich.text import Text
-
-    from claimsmith.review import text
-
-    out = Console(highlight=False, soft_wrap=True)
-    for line in text.lines(found):
-        out.print(Text.assemble(*((part, _COLOURS.get(style, "")) for style, part in line)))
+        console.print_document(outputs.WRITERS[output.value](found))

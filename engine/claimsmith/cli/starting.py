@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from claimsmith.cli import console
+from claimsmith.printable import visible
 
 if TYPE_CHECKING:
     from claimsmith.project import Project
@@ -37,8 +38,9 @@ def init(
     from claimsmith.starting import skeleton
 
     for path in skeleton.init(folder, name):
-        typer.echo(path)
-    console.say(f"\n{'Next' if folder == Path() else f'Next, in {folder}'}:")
+        console.print_line(path)
+    console.say("")
+    console.say(f"{'Next' if folder == Path() else f'Next, in {folder}'}:")
     console.say("  make check    # everything is valid, and makes what tests/golden says")
     console.say("  make up       # deploy it on this machine, with a simulated cloud")
 
@@ -130,8 +132,9 @@ def new_class(
 
 
 def _written(project: Project, path: Path) -> None:
-    typer.echo(path.relative_to(project.root).as_posix())
-    console.say("\nNext:")
+    console.print_line(path.relative_to(project.root).as_posix())
+    console.say("")
+    console.say("Next:")
 
 
 def _on_terminal() -> bool:
@@ -142,7 +145,7 @@ def _asked(question: str, flag: str, *, proposal: str | None = None) -> str:
     """What the user answers; without a terminal, the flag that is missing is named."""
     if not _on_terminal():
         raise typer.BadParameter("it must be given where nobody can be asked", param_hint=flag)
-    answer: str = typer.prompt(question, default=proposal, err=True)
+    answer: str = typer.prompt(visible(question), default=proposal, err=True)
     return answer
 
 

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
+from claimsmith.printable import visible
+
 Kind = Literal["claim", "class", "resource", "secret", "field"]
 State = Literal["same", "created", "updated", "replaced", "deleted", "retained"]
 EdgeKind = Literal["makes", "refers", "secret", "gives"]
@@ -30,9 +32,14 @@ class Node:
     href: str | None = None
     """Where a click leads: a place in the page, or an address with http or https. Others are left out."""
     note: str = ""
-    """More lines for the tooltip."""
+    """More lines for the tooltip, each visible."""
     count: int = 1
     """How many things it stands for."""
+
+    def __post_init__(self) -> None:
+        # Here, before texts are measured, cut and compared: an escape is wider than what it stands for.
+        for name in ("title", "subtitle"):
+            object.__setattr__(self, name, visible(getattr(self, name)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +50,9 @@ class Edge:
     target: str
     label: str = ""
     kind: EdgeKind = "makes"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "label", visible(self.label))
 
 
 @dataclass(frozen=True)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from urllib.parse import urlsplit
-from xml.sax.saxutils import escape as _escape
+
+from claimsmith import printable
 
 _WIDTHS = dict.fromkeys("iljI'|.,:;!` ", 0.37) | dict.fromkeys("frt()[]/\\-", 0.48) | dict.fromkeys("mwMW@%—…", 1.03)
 _UPPER, _OTHER, _MONO, _PLAIN = 0.77, 0.69, 0.61, 0.89
-_NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _SAFE_SCHEMES = ("", "http", "https", "mailto")
 
 
@@ -32,8 +31,8 @@ def shortened(text: str, size: float, room: float, *, mono: bool = False, bold: 
 
 
 def escape(text: str) -> str:
-    """A text for XML and HTML, in elements and in double-quoted attributes; what XML cannot hold is replaced."""
-    return _escape(_NOT_XML.sub("\ufffd", text), {'"': "&quot;", "'": "&#39;"})
+    """A text for XML and HTML, in elements and in double-quoted attributes; what XML cannot hold is made visible."""
+    return printable.html(text)
 
 
 def safe_href(href: str | None) -> str | None:

@@ -13,18 +13,19 @@ from claimsmith.explain.provenance import Trace
 from claimsmith.explain.story import Candidate, Chosen, Story, Who
 from claimsmith.explain.words import counted, shown
 from claimsmith.models.objects import ClassKey
+from claimsmith.printable import lines as text_of
 
 STEP = "  "
 
 
 def story_text(story: Story) -> str:
     """The story, as lines."""
-    return "\n".join(_story(story)) + "\n"
+    return text_of(_story(story))
 
 
 def part_text(part: ChildStory | Story) -> str:
     """One part of a story, as lines."""
-    return "\n".join(_child(part) if isinstance(part, ChildStory) else _nested(part)) + "\n"
+    return text_of(_child(part) if isinstance(part, ChildStory) else _nested(part))
 
 
 def trace_text(trace: Trace) -> str:
@@ -33,7 +34,7 @@ def trace_text(trace: Trace) -> str:
     lines = [head, f"{STEP}is {shown(trace.value)}", f"{STEP}urn: {trace.urn}"]
     for number, step in enumerate(trace.steps, 1):
         lines += [f"{STEP}{number}. {line}" if first else f"{STEP}   {line}" for first, line in _numbered(_step(step))]
-    return "\n".join(lines) + "\n"
+    return text_of(lines)
 
 
 def _story(story: Story) -> Iterator[str]:

@@ -1,13 +1,18 @@
-"""A review as Markdown for a pull request: short on top, the rest folded, never longer than a comment may be."""
+"""A review as Markdown for a pull request: short on top, the rest folded, never longer than a comment may be.
+
+The comment is posted under the name of a bot, so nothing in it may be what a claim's author wrote as Markdown: every
+value is code, every sentence is `prose`, and what stands within HTML is `<code>`. GitHub looks for mentions, references
+to issues and commits, and emoji in whatever is not code, after all escapes are resolved: escapes alone do not help.
+"""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 
+from claimsmith.printable import code, fenced, html, prose, visible
 from claimsmith.review.changes import FieldChange, Level, Op, ResourceChange, Review, StackReview, Warned
 from claimsmith.review.groups import Group, class_words, groups, pair, same_warnings, same_words, values
-from claimsmith.review.text import SIGNS, cause_words, names, summary, verdict
+from claimsmith.review.text import NAMES, SIGNS, cause_words, summary, verdict
 
 LIMIT = 65_536
 """The longest comment that GitHub takes, in characters."""
@@ -15,7 +20,6 @@ MARK = "<!-- claimsmith review -->"
 """The first line, by which a workflow finds its own comment again."""
 _RESERVE = 400
 _LEVELS = {Level.danger: "🛑", Level.warning: "⚠️", Level.note: "ℹ️"}
-_SPECIAL = re.compile(r"([\\`*_{}\[\]()#+!|~$])")
 
 
 def markdown(review: Review, *, limit: int = LIMIT) -> str:
@@ -31,29 +35,15 @@ def markdown(review: Review, *, limit: int = LIMIT) -> str:
             room -= len(block)
     left = len(blocks) - len(kept)
     command = code(f"claimsmith review --base {review.base}")
-    more = [f"\n*{left} more parts do not fit into a comment.* See all: {command}\n"]
+    more = [f"\n{left} more parts do not fit into a comment. See all: {command}\n"]
     return "".join([*head, *kept, *(more if left else [])])
 
 
-def escaped(text: str) -> str:
-    """Text in which nothing is taken for markup, and nobody is called."""
-    return _html(_SPECIAL.sub(r"\\\1", text))
-
-
-def code(text: str) -> str:
-    """Text as code, whatever backticks it holds."""
-    return f"`{_code_text(text)}`"
-
-
-def _code_text(text: str) -> str:
-    return text.replace("`", "ˋ").replace("\n", " ").replace("|", "¦")
-
-
 def _head(review: Review) -> list[str]:
-    rows = [f"| {escaped(s.stack)} | {escaped(summary(s))} | {_marks(s)} |\n" for s in review.stacks]
+    rows = [f"| {code(s.stack, cell=True)} | {prose(summary(s), cell=True)} | {_marks(s)} |\n" for s in review.stacks]
     table = ["| environment | what happens | |\n| --- | --- | --- |\n", *rows, "\n"]
-    title = f"{MARK}\n### Review of {escaped(review.project)}\n\n"
-    compared = f"{escaped(verdict(review))} Compared with {code(review.base)} ({code(review.commit[:10])}).\n\n"
+    title = f"{MARK}\n### Review of {code(review.project)}\n\n"
+    compared = f"{prose(verdict(review))} Compared with {code(review.base)} ({code(review.commit[:10])}).\n\n"
     return [title, compared, *table, *_warnings(review.warnings)]
 
 
@@ -63,19 +53,21 @@ def _marks(stack: StackReview) -> str:
 
 
 def _stack(stack: StackReview) -> Iterator[str]:
-    yield f"#### {escaped(stack.stack)}\n\n"
+    yield f"#### {code(stack.stack)}\n\n"
     for problem, more in (*same_words(stack.problems), *same_words(stack.refusals)):
         again = f" And {more} more of the same." if more else ""
         place = f" ({code(str(problem.where))})" if problem.where else ""
-        fix = f" Fix: {escaped(problem.fix)}." if problem.fix else ""
-        yield f"- ❌ {escaped(problem.what)}{place}.{fix}{again}\n"
+        fix = f" Fix: {prose(problem.fix)}." if problem.fix else ""
+        yield f"- ❌ {prose(problem.what)}{place}.{fix}{again}\n"
     yield from _warnings(stack.warnings)
     yield "\n"
     for group in groups(stack.claims):
         yield _group(group)
     for resource in stack.given:
         fields = [[f] for f in (*resource.fields, *resource.settings)]
-        yield _folded(f"{_resource(resource)} (given by the stack)", _fields(fields))
+        name = f"{resource.namespace}/{resource.name}" if resource.namespace else resource.name
+        title = f"{SIGNS[resource.op]} {_coded(resource.kind)} {_coded(name)} {resource.op} (given by the stack)"
+        yield _folded(title, _fields(fields))
     yield from _preview(stack)
 
 
@@ -83,8 +75,8 @@ def _warnings(warnings: Iterable[Warned]) -> Iterator[str]:
     for warning, more in same_warnings(warnings):
         place = f" ({code(str(warning.where))})" if warning.where else ""
         again = f" And {more} more of the same." if more else ""
-        fix = f" Fix: {escaped(warning.fix)}." if warning.fix else ""
-        yield f"- {_LEVELS[warning.level]} **{escaped(warning.what)}**{place}.{fix}{again}\n"
+        fix = f" Fix: {prose(warning.fix)}." if warning.fix else ""
+        yield f"- {_LEVELS[warning.level]} **{prose(warning.what)}**{place}.{fix}{again}\n"
 
 
 def _group(group: Group) -> str:
@@ -92,14 +84,21 @@ def _group(group: Group) -> str:
     many = len(group.claims) > 1
     kind = claim.claim.partition(".")[0]
     who = f"{len(group.claims)} {kind} claims" if many else claim.short
-    title = f"<b>{_html(who)}</b> {claim.change} ({_html(class_words(claim))}): {_html(_ops(claim.resources))}"
-    body = [f"{escaped(names(group.claims))}\n\n" if many else f"{code(str(claim.where))}\n\n"]
+    title = f"{_coded(who)} {claim.change} ({_coded(class_words(claim))}): {_ops(claim.resources)}"
+    body = [f"{_names(group)}\n\n" if many else f"{code(str(claim.where))}\n\n"]
     for index, resource in enumerate(claim.resources):
         body.append(f"- {_resource(resource, named=not many)}\n")
         columns = [group.fields_like(index, place) for place in range(len(resource.fields))]
         columns += [group.fields_like(index, place, settings=True) for place in range(len(resource.settings))]
         body += [f"  {line}" for line in _fields(columns)]
     return _folded(title, body)
+
+
+def _names(group: Group) -> str:
+    """Some of the claims by their names."""
+    listed = ", ".join(code(c.short) for c in group.claims[:NAMES])
+    more = len(group.claims) - NAMES
+    return f"{listed} and {more} more" if more > 0 else listed
 
 
 def _ops(resources: Sequence[ResourceChange]) -> str:
@@ -110,8 +109,8 @@ def _ops(resources: Sequence[ResourceChange]) -> str:
 def _resource(resource: ResourceChange, *, named: bool = True) -> str:
     place = f"{resource.namespace}/" if resource.namespace else ""
     name = f" {code(place + resource.name)}" if named else ""
-    why = f": {escaped(resource.why)}" if resource.why else ""
-    return f"{code(SIGNS[resource.op])} {resource.kind} {escaped(resource.part)}{name} **{resource.op}**{why}"
+    why = f": {prose(resource.why)}" if resource.why else ""
+    return f"{code(SIGNS[resource.op])} {code(resource.kind)} {code(resource.part)}{name} **{resource.op}**{why}"
 
 
 def _fields(columns: Sequence[Sequence[FieldChange]]) -> list[str]:
@@ -121,7 +120,7 @@ def _fields(columns: Sequence[Sequence[FieldChange]]) -> list[str]:
         told = values(fields) if len(fields) > 1 else [pair(field)]
         lines.append(f"- {code(field.path)}: {', '.join(code(t) for t in told)}\n")
         cause = field.cause
-        lines += [f"  <br><sub>{_html(words)}</sub>\n" for words in (cause_words(cause) if cause else ())]
+        lines += [f"  <br><sub>{prose(words)}</sub>\n" for words in (cause_words(cause) if cause else ())]
     return lines
 
 
@@ -130,28 +129,27 @@ def _preview(stack: StackReview) -> Iterator[str]:
     if preview is None:
         return
     told = ", ".join(f"{n} {op}" for op, n in preview.ops.items()) or "nothing to do"
-    lines = [f"- ❌ {escaped(p.what)}\n" for p in preview.problems]
+    lines = [f"- ❌ {prose(p.what)}\n" for p in preview.problems]
     lines += [
-        f"- {code(d.urn.rpartition('::')[2])}: files say {escaped(d.ours)}, the engine {escaped(d.engine)}. "
-        f"{escaped(d.why)}\n"
+        f"- {code(d.urn.rpartition('::')[2])}: files say {prose(d.ours)}, the engine {prose(d.engine)}. "
+        f"{prose(d.why)}\n"
         for d in preview.differences
     ]
     title = f"The engine's preview: {told}; agrees on {preview.agreeing}, differs on {len(preview.differences)}"
-    yield _folded(_html(title), lines)
+    yield _folded(html(title), lines)
 
 
 def _code(review: Review) -> Iterator[str]:
     for change in review.code:
-        title = f"<code>{_html(change.file)}</code> {change.change}, +{change.added} -{change.removed} lines"
-        diff = "\n".join(change.diff).replace("```", "ˋˋˋ")
-        yield _folded(title, [f"```diff\n{diff}\n```\n"] if change.diff else [])
+        title = f"{_coded(change.file)} {change.change}, +{change.added} -{change.removed} lines"
+        yield _folded(title, [fenced(change.diff, "diff")] if change.diff else [])
 
 
 def _folded(title: str, body: Iterable[str]) -> str:
     inner = "".join(body)
-    return f"<details><summary>{title}</summary>\n\n{inner}\n</details>\n\n" if inner else f"- {title}\n\n"
+    return f"<details><summary>{title}</summary>\n\n{inner}\n</details>\n\n" if inner else f"<p>{title}</p>\n\n"
 
 
-def _html(text: str) -> str:
-    escapes = {"&": "&amp;", "<": "&lt;", ">": "&gt;", "@": "@&#8203;"}
-    return "".join(escapes.get(c, c) for c in text.replace("\n", " "))
+def _coded(text: str) -> str:
+    """Code within HTML."""
+    return f"<code>{html(visible(text))}</code>"

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from claimsmith.explain.plain import plain
+from claimsmith.printable import json_text
 from claimsmith.review import markdown, page, text
 from claimsmith.review.changes import Review
 
@@ -25,7 +25,7 @@ def to_dict(review: Review) -> dict[str, Any]:
 
 
 def _json(review: Review) -> str:
-    return json.dumps(to_dict(review), indent=2, ensure_ascii=False, default=str) + "\n"
+    return json_text(to_dict(review), default=str) + "\n"
 
 
 def _terminal(review: Review) -> str:

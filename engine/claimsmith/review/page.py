@@ -8,11 +8,13 @@ import re
 from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib import resources
+from typing import Any
 
 import jinja2
 from markupsafe import Markup
 
 from claimsmith import drawing
+from claimsmith.printable import visible
 from claimsmith.review import groups as grouping
 from claimsmith.review import text
 from claimsmith.review.changes import Review, StackReview, Warned
@@ -64,6 +66,11 @@ def _claim_of(warned: Warned, shown: _Shown) -> str:
     return shown.anchors.get(warned.claim, "")
 
 
+def _printable(value: Any) -> Any:
+    """What the template prints of a value, before it is escaped; what is markup already is ours."""
+    return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+
+
 @lru_cache(maxsize=4)
 def _template(name: str) -> jinja2.Template:
     source = resources.files("claimsmith").joinpath(f"templates/{name}").read_text(encoding="utf-8")
@@ -72,6 +79,7 @@ def _template(name: str) -> jinja2.Template:
         autoescape=True,
         trim_blocks=True,
         lstrip_blocks=True,
+        finalize=_printable,
     )
     environment.globals |= {
         "summary": text.summary,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from claimsmith.explain.words import counted
+from claimsmith.printable import visible
 from claimsmith.review.changes import Cause, ClaimChange, FieldChange, Level, Op, Previewed, Review, StackReview, Warned
 from claimsmith.review.groups import Group, class_words, groups, pair, same_warnings, same_words, values
 
@@ -30,12 +31,24 @@ STYLES = {
     Op.settings: "dim",
     Op.same: "",
 }
-_NAMES = 6
+NAMES = 6
+"""How many of the claims of a group are named."""
 _LEVELS = {Level.danger: "danger", Level.warning: "warning", Level.note: "note"}
 
 
 def lines(review: Review) -> Iterator[Line]:
-    """The whole review."""
+    """The whole review. Each line stays one, whatever the values in it are."""
+    return map(_printable, _lines(review))
+
+
+def _printable(line: Line) -> Line:
+    shown = [(style, visible(part)) for style, part in line]
+    whole = "".join(part for _, part in shown)
+    # Where parts that are harmless alone make a command together, the line loses its colours.
+    return shown if visible(whole) == whole else [("", visible(whole))]
+
+
+def _lines(review: Review) -> Iterator[Line]:
     yield [("title", f"{review.project}: {review.base} ({review.commit[:10]}) → the working tree")]
     yield from _warnings(review.warnings)
     for stack in review.stacks:
@@ -84,8 +97,8 @@ def cause_words(cause: Cause) -> list[str]:
 
 def names(claims: tuple[ClaimChange, ...]) -> str:
     """Some of the claims by their names."""
-    listed = ", ".join(c.short for c in claims[:_NAMES])
-    more = len(claims) - _NAMES
+    listed = ", ".join(c.short for c in claims[:NAMES])
+    more = len(claims) - NAMES
     return f"{listed} and {more} more" if more > 0 else listed
 
 
