@@ -143,13 +143,15 @@ def plugin_folder(env: Mapping[str, str] = os.environ) -> Path:
 
 
 def module_folder() -> Path | None:
-    """The pinned Go module beside this package; None in an installed package, which does not carry it."""
-    folder = Path(__file__).resolve().parents[2] / "toolchain"
-    try:
-        ours = (folder / "go.mod").read_text().startswith("module claimsmith.invalid/toolchain\n")
-    except OSError:
-        return None
-    return folder if ours else None
+    """The pinned Go module: beside the package in a checkout, inside it in an installed wheel; None in neither."""
+    here = Path(__file__).resolve()
+    for folder in (here.parents[2] / "toolchain", here.parent / "modules"):
+        try:
+            if (folder / "go.mod").read_text().startswith("module claimsmith.invalid/toolchain\n"):
+                return folder
+        except OSError:
+            continue
+    return None
 
 
 def digest() -> str:
