@@ -1,6 +1,7 @@
 """A claimsmith project on disk: where its classes, claims and bindings are, and the plan that they make.
 
-Pulumi.yaml                       the project's name
+Pulumi.yaml                       the project's name, and settings of all its stacks
+stacks/Pulumi.<stack>.yaml        settings of one stack; the engine keeps the salt of its passphrase there
 components/<name>/*.yaml          the platform's classes; components/references.yaml extends the reference table,
                                   components/review.yaml what a review knows of kinds
 stacks/<stack>/claims/*.yaml      the claims of an environment
@@ -79,12 +80,20 @@ class Project:
         return sorted(p.parent.name for p in (self.root / "stacks").glob("*/claims") if p.is_dir())
 
     def setting(self, stack: str, name: str) -> str | None:
-        """What a stack's config says of a setting of ours, as text; None where it says nothing."""
-        path = self.root / "stacks" / f"Pulumi.{stack}.yaml"
+        """A setting of ours, as text: the stack's own, else the one for all stacks; None where there is neither."""
+        key = f"claimsmith:{name}"
+        own, all_stacks = (self._config(f) for f in (f"stacks/Pulumi.{stack}.yaml", "Pulumi.yaml"))
+        value = own.get(key, all_stacks.get(key))
+        # In Pulumi.yaml an entry may be an object that says more than its value.
+        value = value.get("value") if isinstance(value, dict) else value
+        return value if isinstance(value, str) or value is None else str(value).lower()
+
+    def _config(self, name: str) -> dict[str, Any]:
+        """What one of the engine's files configures; empty where it is missing, as before a first deployment."""
+        path = self.root / name
         documents = load([path], root=self.root) if path.is_file() else []
         config = documents[0].data.get("config") if documents else None
-        value = config.get(f"claimsmith:{name}") if isinstance(config, dict) else None
-        return value if isinstance(value, str) or value is None else str(value).lower()
+        return config if isinstance(config, dict) else {}
 
     def check_stack(self, stack: str) -> None:
         """Refuse a stack that is not there."""

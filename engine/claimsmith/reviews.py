@@ -69,9 +69,16 @@ def files_of(project: Project, stack: str) -> dict[str, bytes]:
     single = [root / "Pulumi.yaml", root / "stacks" / f"Pulumi.{stack}.yaml"]
     below = (p for folder in folders for p in folder.rglob("*") if p.suffix in {".yaml", ".yml", ".py"})
     found = (p for p in (*single, *below) if p.is_symlink() or p.is_file())
-    return {
-        p.relative_to(root).as_posix(): os.fsencode(p.readlink()) if p.is_symlink() else p.read_bytes() for p in found
-    }
+    files = {p.relative_to(root).as_posix(): _content(p) for p in found}
+    return {path: content for path, content in files.items() if content}
+
+
+def _content(path: Path) -> bytes:
+    """What a file says, but for the salt that the engine writes there: it is this machine's, and changes no plan."""
+    if path.is_symlink():
+        return os.fsencode(path.readlink())
+    lines = path.read_bytes().splitlines(keepends=True)
+    return b"".join(line for line in lines if not line.startswith(b"encryptionsalt: "))
 
 
 def components(project: Project) -> dict[str, str]:

@@ -15,7 +15,6 @@ from claimsmith.catalog import Catalog
 from claimsmith.checks import component_problems
 from claimsmith.errors import BindingError, Problem, in_order
 from claimsmith.expand import Expansion, expand
-from claimsmith.load import load
 from claimsmith.models.klass import Class
 from claimsmith.models.objects import ClaimKey
 from claimsmith.plan import Plan
@@ -52,15 +51,7 @@ def read_side(project: Project, stack: str) -> Side:
 
 def binds_itself(project: Project, stack: str) -> bool:
     """Whether the stack's config lets a claim go unrecorded."""
-    return setting(project, stack, "bind") == "auto"
-
-
-def setting(project: Project, stack: str, name: str) -> object:
-    """What a stack's config says of claimsmith."""
-    path = project.root / "stacks" / f"Pulumi.{stack}.yaml"
-    documents = load([path], root=project.root) if path.is_file() else []
-    config = documents[0].data.get("config") if documents else None
-    return config.get(f"claimsmith:{name}") if isinstance(config, dict) else None
+    return project.setting(stack, "bind") == "auto"
 
 
 @dataclass(frozen=True, slots=True)
