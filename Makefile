@@ -5,10 +5,10 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: demo test test-oldest test-newest test-engine check soak bench bench-check features fuzz generate toolchain browser down clean help
+.PHONY: demo test test-oldest test-newest test-engine test-versions check soak bench bench-check features fuzz generate toolchain browser down clean help
 
 help: ## Show the targets
-	@grep -hE '^[a-z-]+:.*## ' Makefile | awk -F ':.*## ' '{printf "  make %-11s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*## ' Makefile | awk -F ':.*## ' '{printf "  make %-13s %s\n", $$1, $$2}'
 
 demo: $(STAMP) ## Claim a database on this machine: offline part first, then the real engine
 	@PATH="$(CURDIR)/$(BIN):$$PATH" bash scripts/demo.sh
@@ -35,6 +35,9 @@ check: $(STAMP) ## The quick part of the tests: lint, types and what needs no en
 	$(BIN)/mypy
 	$(BIN)/claimsmith generate --check
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not e2e"
+
+test-versions: $(STAMP) ## The wheel with the lowest and the newest packages that it allows: commands and unit tests
+	scripts/versions.sh
 
 soak: $(STAMP) toolchain ## Kill parts of many runs at random moments: SEED=… replays, MINUTES=90 bounds it
 	$(BIN)/python -m tests.soak

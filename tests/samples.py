@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
 from collections.abc import Iterable, Sequence
 from importlib import resources
 from pathlib import Path
@@ -157,9 +158,20 @@ def copied_project(to: Path) -> Path:
     """This repository's own platform and stacks in a folder of their own."""
     root = Path(__file__).resolve().parents[1]
     for name in ("components", "stacks"):
-        shutil.copytree(root / name, to / name, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(root / name, to / name, ignore=shutil.ignore_patterns("__pycache__", "Pulumi.*.yaml"))
     for name in ("Pulumi.yaml", "claimsmith.yaml"):
         shutil.copy2(root / name, to)
+    return to
+
+
+def cloned(to: Path) -> Path:
+    """This repository's files as a clone has them: those that are tracked or would be, and nothing of this machine."""
+    root = Path(__file__).resolve().parents[1]
+    command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    listed = subprocess.run(command, cwd=root, capture_output=True, text=True, check=True).stdout.split("\0")
+    for name in (n for n in listed if (root / n).is_file()):
+        (to / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(root / name, to / name)
     return to
 
 

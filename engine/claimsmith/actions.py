@@ -146,7 +146,8 @@ def component_texts(project: Project) -> dict[Path, str]:
 
 def format_source(source: str) -> str:
     """The source as the formatter writes it."""
-    from ruff import find_ruff_bin  # type: ignore[import-untyped]  # it has no types
+    # Ruffs before 0.15.3 have it only here.
+    from ruff.__main__ import find_ruff_bin  # type: ignore[import-untyped]  # it has no types
 
     command = [find_ruff_bin(), "format", "--isolated", "--line-length", "120", "--target-version", "py311", "-"]
     done = subprocess.run(command, input=source, capture_output=True, text=True)

@@ -18,6 +18,7 @@ nothing else formats an error.
     ├── ConnectionError_        connection details that are missing, doubled or not ours
     ├── GenerateError           a component that is missing, stale or cannot be written
     ├── ToolchainError          a part of the engine that cannot be found or brought
+    ├── PlatformError           an operating system that lacks what is needed
     ├── ControlPlaneError       a local control plane that cannot be started or stopped
     └── DeployError             what is found while the engine runs
 """
@@ -135,6 +136,10 @@ class GenerateError(EngineError):
 
 class ToolchainError(EngineError):
     """A part of the engine that cannot be found or brought."""
+
+
+class PlatformError(EngineError):
+    """An operating system that lacks what is needed."""
 
 
 class ControlPlaneError(EngineError):

@@ -1,6 +1,7 @@
 """A claimsmith project on disk: where its classes, claims and bindings are, and the plan that they make.
 
-Pulumi.yaml                       the project's name
+Pulumi.yaml                       the project's name, and settings of all its stacks
+stacks/Pulumi.<stack>.yaml        settings of one stack; the engine keeps the salt of its passphrase there
 claimsmith.yaml                   what the platform lets the files below claims/ say
 components/<name>/*.yaml          the platform's classes; components/references.yaml extends the reference table,
                                   components/review.yaml what a review knows of kinds
@@ -92,16 +93,17 @@ class Project:
         ]
         return sorted({p.parent.name for p in parts})
 
-    def config(self, stack: str) -> Document | None:
-        """A stack's config file; None where there is none."""
-        path = self.root / "stacks" / f"Pulumi.{stack}.yaml"
-        documents = load([path], root=self.root) if path.is_file() else []
-        return documents[0] if documents else None
+    def configs(self, stack: str) -> list[Document]:
+        """The files of the engine that configure a stack, its own first; one that is missing configures nothing."""
+        paths = [self.root / "stacks" / f"Pulumi.{stack}.yaml", self.root / "Pulumi.yaml"]
+        return [d for path in paths if path.is_file() for d in load([path], root=self.root)[:1]]
 
     def setting(self, stack: str, name: str) -> str | None:
-        """What a stack's config says of a setting of ours, as text; None where it says nothing."""
-        document = self.config(stack)
-        value = object_at(document.data, "config").get(f"claimsmith:{name}") if document else None
+        """A setting of ours, as text: the stack's own, else the one for all stacks; None where there is neither."""
+        key = f"claimsmith:{name}"
+        value = next((found[key] for d in self.configs(stack) if key in (found := object_at(d.data, "config"))), None)
+        # In Pulumi.yaml an entry may be an object that says more than its value.
+        value = value.get("value") if isinstance(value, dict) else value
         return value if isinstance(value, str) or value is None else str(value).lower()
 
     def check_stack(self, stack: str) -> None:

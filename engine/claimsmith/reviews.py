@@ -69,7 +69,7 @@ def stack_reviewed(
     told = stack_review(comparison)
     gone = () if stack in after.stacks() else (_stack_gone(stack),)
     # A stack that is new has nothing deployed yet that its settings could change.
-    configured = config_changes(before.config(stack), after.config(stack)) if stack in before.stacks() else ()
+    configured = config_changes(before.configs(stack), after.configs(stack)) if stack in before.stacks() else ()
     told = replace(told, warnings=(*gone, *in_order([*configured, *warnings_of(comparison)])))
     if not preview or gone:
         return told
@@ -85,9 +85,16 @@ def files_of(project: Project, stack: str) -> dict[str, bytes]:
     single = [root / "Pulumi.yaml", root / settings.FILE, root / "stacks" / f"Pulumi.{stack}.yaml"]
     below = (p for folder in folders for p in folder.rglob("*") if p.suffix in {".yaml", ".yml", ".py"})
     found = (p for p in (*single, *below) if p.is_symlink() or p.is_file())
-    return {
-        p.relative_to(root).as_posix(): os.fsencode(p.readlink()) if p.is_symlink() else p.read_bytes() for p in found
-    }
+    files = {p.relative_to(root).as_posix(): _content(p) for p in found}
+    return {path: content for path, content in files.items() if content}
+
+
+def _content(path: Path) -> bytes:
+    """What a file says, but for the salt that the engine writes there: it is this machine's, and changes no plan."""
+    if path.is_symlink():
+        return os.fsencode(path.readlink())
+    lines = path.read_bytes().splitlines(keepends=True)
+    return b"".join(line for line in lines if not line.startswith(b"encryptionsalt: "))
 
 
 def components(project: Project) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""A new project, as `claimsmith init` makes it, deployed by the real engine with the commands that its README tells."""
+"""A new project, as `claimsmith init` makes it, deployed by the real engine with the commands that its README names."""
 
 from __future__ import annotations
 
@@ -13,9 +13,14 @@ import pytest
 
 from claimsmith import toolchain, workspace
 from claimsmith.project import Project
+from tests.samples import cloned
 
 pytestmark = pytest.mark.e2e
 CLAIMSMITH = (sys.executable, "-m", "claimsmith.cli")
+PIP = (sys.executable, "-m", "pip")
+SOMEBODY = {
+    f"GIT_{who}_{what}": "somebody@example.org" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")
+}
 
 
 @pytest.fixture
@@ -29,7 +34,9 @@ def project(tmp_path: Path) -> Iterator[Path]:
 
 
 def run(folder: Path, *command: str, **environment: str) -> str:
-    env = {**os.environ, **environment}
+    # An activated environment of the developer's is not the project's.
+    mine = ("VIRTUAL_ENV", "PYTHONPATH", "CLAIMSMITH_PYTHON", "MAKEFLAGS", "MAKELEVEL", "MFLAGS")
+    env = {**{name: value for name, value in os.environ.items() if name not in mine}, **environment}
     done = subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
@@ -54,3 +61,41 @@ def test_a_new_project_is_deployed_with_a_new_claim_and_removed(project: Path) -
     claims = json.loads(run(project, *CLAIMSMITH, "status", "dev", "-o", "json"))
     assert [(c["claim"].rpartition("/")[2], c["phase"]) for c in claims] == [("carts", "Bound"), ("orders", "Bound")]
     run(project, "pulumi", "destroy", "--stack", "dev", "--yes", "--skip-preview", "--non-interactive", **settings)
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Iterator[Path]:
+    """A new project, made by a claimsmith that came as a wheel into an empty environment."""
+    source = cloned(tmp_path / "source")
+    run(source, *PIP, "wheel", "-q", "--no-deps", "--no-build-isolation", "-w", str(tmp_path), ".")
+    (wheel,) = tmp_path.glob("*.whl")
+    run(tmp_path, sys.executable, "-m", "venv", "installed")
+    run(tmp_path, "installed/bin/python", "-m", "pip", "install", "-q", str(wheel))
+    run(tmp_path, "installed/bin/claimsmith", "init", "shop")
+    yield tmp_path / "shop"
+    run(tmp_path / "shop", ".venv/bin/claimsmith", "local", "down", "--wipe", "--yes")
+
+
+@pytest.mark.timeout(1800)
+def test_a_project_made_by_an_installed_wheel_checks_itself_deploys_and_can_be_cloned(shop: Path) -> None:
+    toolchain.require(*toolchain.NAMES)
+    (wheel,) = shop.parent.glob("*.whl")
+    assert f"claimsmith[lab] @ {wheel.as_uri()}" in (shop / "requirements.txt").read_text(encoding="utf-8")
+    run(shop, "git", "init", "-q")
+    run(shop, "git", "add", "--all")
+    run(shop, "git", "commit", "-q", "-m", "a new project", **SOMEBODY)
+    assert "3 passed" in run(shop, "make", "check", f"PYTHON={sys.executable}")
+    deployed = run(shop, "make", "up")
+    assert [line.split()[1:4] for line in deployed.splitlines() if line.startswith("Database ")] == [
+        ["default/orders", "small-database", "Bound"]
+    ]
+    # It runs what was installed there, not this checkout, and can build the engine from what came with it.
+    told = run(shop, ".venv/bin/python", "-c", "from claimsmith.toolchain import parts; print(parts.module_folder())")
+    assert Path(told.strip()).is_relative_to(shop / ".venv")
+    assert run(shop, "git", "status", "--short") == ""
+    run(shop, "git", "clone", "-q", ".", "../colleague")
+    (shop.parent / "colleague" / ".venv").symlink_to(shop / ".venv")
+    select = 'eval "$(.venv/bin/claimsmith env)" && pulumi stack select dev --create --non-interactive'
+    run(shop.parent / "colleague", "bash", "-c", select)
+    assert run(shop.parent / "colleague", "git", "status", "--short") == ""
+    assert "stopped" in run(shop, "bash", "-c", "make down 2>&1")

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import yaml
 
+from claimsmith.errors import ControlPlaneError, Problem
 from claimsmith.local.files import write_private
 
 if TYPE_CHECKING:
@@ -50,6 +51,15 @@ def ensure(folder: Path, *, now: datetime.datetime | None = None) -> None:
         )
         write_private(folder / "sa.pub", public.decode())
         write_private(folder / "sa.key", _pem(signer))
+
+
+def require_extra() -> None:
+    """Refuse where the packages that only the local control plane needs were not installed."""
+    try:
+        import cryptography  # noqa: F401 - is it there?
+    except ModuleNotFoundError as error:
+        what = f"the local control plane needs the package {error.name!r}, which is not installed"
+        raise ControlPlaneError(Problem(what, fix="run: pip install 'claimsmith[lab]'")) from error
 
 
 def kubeconfig(folder: Path, server: str) -> str:

@@ -72,7 +72,9 @@ def up(
     What this call started is stopped again where it fails or is interrupted.
     """
     from claimsmith import toolchain
+    from claimsmith.local import certificates
 
+    certificates.require_extra()
     binaries = toolchain.require(*parts.SERVERS)
     files = Files(folder)
     with files.lock(report):

@@ -9,7 +9,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import random
@@ -23,6 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from claimsmith.errors import ControlPlaneError, Problem
+from claimsmith.posix import fcntl
 
 PORTS = ("etcd", "etcd-peers", "kube-apiserver")
 # Below the range from which the system takes ports for outgoing connections, so that a kept port stays free.

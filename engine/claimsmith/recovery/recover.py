@@ -6,7 +6,6 @@ taken into the state, what is not there is cleared. The rest is the engine's own
 
 from __future__ import annotations
 
-import fcntl
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,6 +17,7 @@ from claimsmith.cluster import Cluster, owner_of
 from claimsmith.errors import DeployError, EngineError, Problem
 from claimsmith.local import process
 from claimsmith.models.objects import GroupKind
+from claimsmith.posix import fcntl
 from claimsmith.project import Project
 from claimsmith.recovery import checkpoint, leftovers, locks
 from claimsmith.recovery.checkpoint import CREATING, Pending

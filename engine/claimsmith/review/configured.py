@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from claimsmith.absent import ABSENT
@@ -17,14 +17,17 @@ PLAIN = frozenset(f"claimsmith:{name}" for name in ("bind", "records", "context"
 """Settings whose values may be shown: any other may hold credentials, whether or not it is marked as a secret."""
 
 
-def config_changes(old: Document | None, new: Document | None) -> Iterator[Warned]:
-    """One warning for each setting of a stack's config that changes what the engine does with it."""
-    before, after = (object_at(d.data, "config") if d else {} for d in (old, new))
+def config_changes(old: Sequence[Document], new: Sequence[Document]) -> Iterator[Warned]:
+    """One warning for each setting of a stack that changes; a file that stands first wins over the next."""
+    before, after = (
+        {k: v for d in reversed(files) for k, v in object_at(d.data, "config").items()} for files in (old, new)
+    )
     for name in sorted({*before, *after}):
         if before.get(name, ABSENT) == after.get(name, ABSENT):
             continue
         values = f": {_value(name, before)} → {_value(name, after)}" if name in PLAIN else " changes"
-        where = _place(old, new, ("config", name))
+        said = next((d for d in (*new, *old) if name in object_at(d.data, "config")), None)
+        where = said.source_of(("config", name)) if said else None
         fix = "see what it does to every resource of the stack: claimsmith review --preview"
         yield Warned("setting-changed", Level.warning, f"the stack's setting {name}{values}", where=where, fix=fix)
 

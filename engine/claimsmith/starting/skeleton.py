@@ -14,9 +14,10 @@ from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path, PurePosixPath
 
-from claimsmith import __version__, actions
+from claimsmith import actions
 from claimsmith.errors import LoadError, Problem
 from claimsmith.project import Project
+from claimsmith.starting import origin
 
 STACK = "dev"
 _DOTTED = {"gitignore": ".gitignore", "github": ".github"}
@@ -46,12 +47,20 @@ def init(folder: Path, name: str | None = None) -> list[str]:
 
 def _files(name: str) -> Iterator[tuple[PurePosixPath, str]]:
     """The packaged files with the project's name in them."""
-    words = {"@NAME@": name, "@VERSION@": __version__}
+    source_of = origin.installed()
+    words = {"@NAME@": name, "@REQUIREMENT@": source_of.requirement, "@REACH@": _reach(source_of)}
     for path, source in _below(resources.files("claimsmith") / "templates" / "project", PurePosixPath()):
         text = source.read_text(encoding="utf-8")
         for word, value in words.items():
             text = text.replace(word, value)
         yield path, text
+
+
+def _reach(source: origin.Origin) -> str:
+    """For whom the requirement holds, as a comment beside it."""
+    if source.local:
+        return "# The claimsmith of this machine. For colleagues and CI name a version, a repository or an address."
+    return "# The claimsmith that made this project."
 
 
 def _below(folder: Traversable, path: PurePosixPath) -> Iterator[tuple[PurePosixPath, Traversable]]:

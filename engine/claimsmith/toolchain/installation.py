@@ -7,7 +7,6 @@ process that was killed outright is removed by the next install.
 
 from __future__ import annotations
 
-import fcntl
 import os
 import shutil
 import signal
@@ -18,6 +17,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from claimsmith.errors import Problem, ToolchainError
+from claimsmith.posix import fcntl
 from claimsmith.toolchain import build, discovery, download, host, parts, process, provider
 from claimsmith.toolchain.discovery import Found, Tried
 from claimsmith.toolchain.parts import APISERVER, CONTROLLERS, ETCD, LANGUAGE, NAMES, PARTS, PROVIDER, PULUMI, Failure

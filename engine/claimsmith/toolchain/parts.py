@@ -223,13 +223,16 @@ def host_of(beside_engine: bool, env: Mapping[str, str] = os.environ) -> Path:
 
 
 def modules_folder() -> Path | None:
-    """The Go modules beside this package; None in an installed package, which does not carry them."""
-    folder = Path(__file__).resolve().parents[2] / "toolchain"
-    try:
-        first = (folder / "pulumi" / "go.mod").read_text().partition("\n")[0]
-    except OSError:
-        return None
-    return folder if first == "module claimsmith.invalid/toolchain/pulumi" else None
+    """The Go modules: beside the package in a checkout, inside it in an installed wheel; None in neither."""
+    here = Path(__file__).resolve()
+    for folder in (here.parents[2] / "toolchain", here.parent / "modules"):
+        try:
+            first = (folder / "pulumi" / "go.mod").read_text().partition("\n")[0]
+        except OSError:
+            continue
+        if first == "module claimsmith.invalid/toolchain/pulumi":
+            return folder
+    return None
 
 
 def digest(env: Mapping[str, str] = os.environ) -> str:
