@@ -32,8 +32,9 @@ UPPER = {
 # Each core module may import those above it and itself.
 ORDER = [
     {"errors", "drawing"},
-    {"absent", "regexp", "fieldpath", "kubeconfig"},
+    {"absent", "regexp", "fieldpath"},
     {"merge", "documents", "crds"},
+    {"kubeconfig"},
     {"models", "reference", "values", "schema", "templating", "compose", "urns"},
     {"definitions", "connection", "scope", "flow", "yaml_text"},
     {"catalog"},

@@ -12,12 +12,20 @@ import secrets
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from claimsmith import kubeconfig as kubeconfigs
 from claimsmith import toolchain
+from claimsmith.documents import MAX_TEXT
 from claimsmith.errors import DeployError, Problem
 from claimsmith.project import Project, write_atomically
 
+if TYPE_CHECKING:
+    from claimsmith.cluster import Cluster
+
+KUBECONFIG = "claimsmith:kubeconfig"
+"""The setting that holds or names a stack's kubeconfig. Its value is never printed: it may be a secret, wherever it
+was meant to be a path."""
 STATE = "state"
 PASSPHRASE = "passphrase"
 
@@ -110,18 +118,39 @@ def settings_of(project: Project, stack: str) -> dict[str, str]:
     return {key.partition(":")[2]: value for key, value in found.items() if key.startswith("claimsmith:")}
 
 
-def read_kubeconfig(project: Project, given: str | None) -> str:
-    """The kubeconfig's text: what the stack's setting holds or names, else what kubectl would use."""
-    if given and "\n" in given:
-        return given
-    ambient = os.environ.get("KUBECONFIG", "").split(os.pathsep)[0] or str(Path.home() / ".kube" / "config")
-    path = project.root / given if given else Path(ambient)
+def stack_cluster(project: Project, kubeconfig: str | None, context: str | None) -> Cluster:
+    """The cluster of a stack, by its settings; the one that kubectl would use where there are none."""
+    from claimsmith.cluster import Cluster
+
+    text, file = read_kubeconfig(project, kubeconfig)
+    kubeconfigs.select(text, context, file=file)
+    return Cluster(text, context, file=file)
+
+
+def read_kubeconfig(project: Project, setting: str | None) -> tuple[str, str]:
+    """The text of a stack's kubeconfig, and where it comes from: what its setting holds or names, else kubectl's."""
+    if setting and kubeconfigs.is_text(setting):
+        return setting, KUBECONFIG
+    fix = "for the local control plane run: claimsmith local up; else set claimsmith:kubeconfig for the stack"
+    if setting:
+        path = project.root / setting
+        what = f"{KUBECONFIG} is neither the text of a kubeconfig nor a file that can be read"
+    else:
+        named = os.environ.get("KUBECONFIG", "").split(os.pathsep)[0]
+        path = Path(named or Path.home() / ".kube" / "config")
+        what = f"{'the file that KUBECONFIG names' if named else '~/.kube/config'} cannot be read"
     try:
-        return path.read_text(encoding="utf-8")
+        with path.open(encoding="utf-8") as file:
+            # One more than is allowed: what is too large is refused by its length, and not read to its end.
+            return file.read(MAX_TEXT + 1), _shown(project, path)
     except OSError as error:
-        shown = given or "the kubeconfig"
-        fix = "for the local control plane run: claimsmith local up; else set claimsmith:kubeconfig for the stack"
-        raise DeployError(Problem(f"{shown} cannot be read: {error.strerror}", fix=fix)) from error
+        raise DeployError(Problem(f"{what}: {error.strerror}", fix=fix)) from None
+    except ValueError:
+        raise DeployError(Problem(f"{what}: it is not UTF-8 text", fix=fix)) from None
+
+
+def _shown(project: Project, path: Path) -> str:
+    return path.relative_to(project.root).as_posix() if path.is_relative_to(project.root) else path.as_posix()
 
 
 def backend(project: Project) -> str:

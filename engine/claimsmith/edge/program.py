@@ -42,7 +42,7 @@ def run(start: Path | None = None) -> None:
         stack = pulumi.get_stack()
         plan = project.plan(stack, unrecorded_ok=settings.get("bind") == "auto")
         components = _components(project, plan)
-        cluster = Cluster(workspace.read_kubeconfig(project, settings.get("kubeconfig")), settings.get("context"))
+        cluster = workspace.stack_cluster(project, settings.get("kubeconfig"), settings.get("context"))
         identity = cluster.identity()
         preflight.refuse_another_cluster(project, stack, identity, keep=not pulumi.runtime.is_dry_run())
         refuse_missing(plan, cluster)

@@ -15,7 +15,7 @@ from typing import Any
 
 from claimsmith import workspace
 from claimsmith.cluster import Cluster, owner_of
-from claimsmith.errors import DeployError, EngineError, Problem
+from claimsmith.errors import ConnectionError_, DeployError, EngineError, Problem
 from claimsmith.local import process
 from claimsmith.models.objects import GroupKind
 from claimsmith.project import Project
@@ -180,8 +180,7 @@ class _Clusters:
         """The stack's own cluster, as its settings name it."""
         if "" not in self._open:
             settings = workspace.settings_of(self._project, self._stack)
-            text = workspace.read_kubeconfig(self._project, settings.get("kubeconfig"))
-            self._open[""] = Cluster(text, settings.get("context"))
+            self._open[""] = workspace.stack_cluster(self._project, settings.get("kubeconfig"), settings.get("context"))
         return self._open[""]
 
     def of(self, provider: str) -> Cluster | None:
@@ -192,7 +191,8 @@ class _Clusters:
             secret = workspace.export_state(self._project, self._stack, show_secrets=True)
             self._known = checkpoint.kubeconfigs(secret)
         if provider in self._known and provider not in self._open:
-            self._open[provider] = Cluster(*self._known[provider])
+            text, context = self._known[provider]
+            self._open[provider] = Cluster(text, context, file=f"the state of {self._stack}")
         return self._open.get(provider)
 
     def close(self) -> None:
@@ -242,6 +242,9 @@ def _strays(
                 ours = owner in owners or (owner.startswith(head) and owner not in moved)
                 if ours and (kind, place) not in known | begun and not owners.get(owner):
                     found.append(Stray(kind, place, wanted=owner in owners))
+    except ConnectionError_:
+        # A mistake in the stack's settings, which every run would meet; not a cluster that is away.
+        raise
     except EngineError as error:
         if any(p.operation == CREATING and not p.in_state for p in pending):
             raise
