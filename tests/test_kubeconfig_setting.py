@@ -107,7 +107,7 @@ def test_what_nobody_can_log_in_with_is_refused(project: Project, text: str) -> 
 
 @pytest.mark.parametrize("setting", [pytest.param(text, id=name) for name, text in ONE_LINE.items()])
 def test_what_is_neither_text_nor_file_is_not_shown(project: Project, setting: str) -> None:
-    with pytest.raises(DeployError) as caught:
+    with pytest.raises(ConnectionError_) as caught:
         workspace.stack_cluster(project, setting, None)
     [problem] = caught.value.problems
     assert "claimsmith:kubeconfig is neither" in problem.what

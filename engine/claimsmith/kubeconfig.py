@@ -44,6 +44,7 @@ _USER = {
     "exec": dict,
     "auth-provider": dict,
 }
+_SECRETS = ("token", "password", "client-key-data", "client-key", "tokenFile")
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +101,26 @@ def select(text: str, context: str | None = None, *, file: str) -> Selected:
     # As client-go reads it.
     cluster["server"] = cluster["server"] if "://" in cluster["server"] else f"https://{cluster['server']}"
     return Selected(cluster, found["user"].data)
+
+
+def credentials(text: str) -> frozenset[str]:
+    """What tells a kubeconfig from another: its servers, and the secrets of its users; nothing where it is malformed.
+
+    A client that writes it down again changes its form, and keeps these.
+    """
+    try:
+        data = read(text, file=KUBECONFIG).data
+    except ConnectionError_:
+        return frozenset()
+    wanted = {"clusters": ("cluster", ("server",)), "users": ("user", _SECRETS)}
+    found = set()
+    for section, (key, fields) in wanted.items():
+        entries = data.get(section)
+        for entry in entries if isinstance(entries, list) else ():
+            inner = entry.get(key) if isinstance(entry, dict) else None
+            values = {f: inner.get(f) for f in fields} if isinstance(inner, dict) else {}
+            found |= {f"{f}: {''.join(v.split())}" for f, v in values.items() if isinstance(v, str)}
+    return frozenset(found)
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING, Any
 from claimsmith import kubeconfig as kubeconfigs
 from claimsmith import toolchain
 from claimsmith.documents import MAX_TEXT
-from claimsmith.errors import DeployError, Problem
+from claimsmith.errors import ConnectionError_, DeployError, EngineError, Problem
 from claimsmith.project import Project, write_atomically
+from claimsmith.toolchain import engine_wrapper, private_runs
 
 if TYPE_CHECKING:
     from claimsmith.cluster import Cluster
@@ -44,9 +45,20 @@ def settings(project: Project, base: Mapping[str, str] | None = None) -> dict[st
     base = dict(os.environ if base is None else base)
     prepare(project)
     wanted = toolchain.environment(base)
+    wanted |= _private_runs(project, wanted)
     if not {"PULUMI_CONFIG_PASSPHRASE", "PULUMI_CONFIG_PASSPHRASE_FILE"} & base.keys():
         wanted["PULUMI_CONFIG_PASSPHRASE_FILE"] = str(project.private / PASSPHRASE)
     return {name: value for name, value in wanted.items() if base.get(name) != value}
+
+
+def _private_runs(project: Project, env: Mapping[str, str]) -> dict[str, str]:
+    """What makes each run use a temporary folder of its own; nothing where the cache cannot be written to."""
+    try:
+        folder = str(engine_wrapper.write(env))
+    except OSError:
+        return {}
+    rest = [f for f in env["PATH"].split(os.pathsep) if f != folder]
+    return {"PATH": os.pathsep.join([folder, *rest]), private_runs.PRIVATE: str(project.private.absolute())}
 
 
 def environment(project: Project, base: Mapping[str, str] | None = None) -> dict[str, str]:
@@ -132,8 +144,9 @@ def read_kubeconfig(project: Project, setting: str | None) -> tuple[str, str]:
     if setting and kubeconfigs.is_text(setting):
         return setting, KUBECONFIG
     fix = "for the local control plane run: claimsmith local up; else set claimsmith:kubeconfig for the stack"
+    refusal: type[EngineError] = DeployError
     if setting:
-        path = project.root / setting
+        refusal, path = ConnectionError_, project.root / setting
         what = f"{KUBECONFIG} is neither the text of a kubeconfig nor a file that can be read"
     else:
         named = os.environ.get("KUBECONFIG", "").split(os.pathsep)[0]
@@ -144,9 +157,9 @@ def read_kubeconfig(project: Project, setting: str | None) -> tuple[str, str]:
             # One more than is allowed: what is too large is refused by its length, and not read to its end.
             return file.read(MAX_TEXT + 1), _shown(project, path)
     except OSError as error:
-        raise DeployError(Problem(f"{what}: {error.strerror}", fix=fix)) from None
+        raise refusal(Problem(f"{what}: {error.strerror}", fix=fix)) from None
     except ValueError:
-        raise DeployError(Problem(f"{what}: it is not UTF-8 text", fix=fix)) from None
+        raise refusal(Problem(f"{what}: it is not UTF-8 text", fix=fix)) from None
 
 
 def _shown(project: Project, path: Path) -> str:

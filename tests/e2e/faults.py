@@ -13,8 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from claimsmith import local, workspace
-from claimsmith.project import Project
+from claimsmith import local
 from tests.e2e.examples import claim, private_mysql
 from tests.e2e.rig import RESOURCE_GROUP, RULE, SERVER, Rig, eventually
 
@@ -30,10 +29,9 @@ class Run:
 
     def __init__(self, rig: Rig, stack: str, *arguments: str) -> None:
         self.log = rig.root / ".claimsmith" / "run.log"
-        environment = workspace.environment(Project(rig.root))
         command = ["pulumi", "up", "--stack", stack, "--yes", "--skip-preview", "--non-interactive", *arguments]
         with self.log.open("w") as log:
-            self.process = subprocess.Popen(command, cwd=rig.root, env=environment, stdout=log, stderr=log)
+            self.process = subprocess.Popen(command, cwd=rig.root, env=rig.environment, stdout=log, stderr=log)
 
     @property
     def text(self) -> str:

@@ -22,6 +22,7 @@ from claimsmith.edge.members import Members, find_members
 from claimsmith.edge.presence import refuse_missing
 from claimsmith.edge.released import ReleasedComposite
 from claimsmith.edge.static import refuse_held, static_component
+from claimsmith.edge.temporary import tidy
 from claimsmith.edge.workloads import application_data, component_of, deploy_workloads
 from claimsmith.errors import EngineError, GenerateError, Problem
 from claimsmith.expand import claim_data
@@ -43,6 +44,7 @@ def run(start: Path | None = None) -> None:
         plan = project.plan(stack, unrecorded_ok=settings.get("bind") == "auto")
         components = _components(project, plan)
         cluster = workspace.stack_cluster(project, settings.get("kubeconfig"), settings.get("context"))
+        tidy(stack, cluster)
         identity = cluster.identity()
         preflight.refuse_another_cluster(project, stack, identity, keep=not pulumi.runtime.is_dry_run())
         refuse_missing(plan, cluster)

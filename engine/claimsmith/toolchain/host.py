@@ -43,8 +43,8 @@ def write(env: Mapping[str, str] = os.environ) -> Path:
     path = parts.home_of(parts.LANGUAGE, env)
     if not is_current(path):
         path.parent.mkdir(parents=True, exist_ok=True)
-        _put(_copy(path), SOURCE.read_bytes(), 0o644)
-        _put(path, wrapper(_copy(path)).encode(), 0o755)
+        put(_copy(path), SOURCE.read_bytes(), 0o644)
+        put(path, wrapper(_copy(path)).encode(), 0o755)
     return path
 
 
@@ -62,7 +62,8 @@ def _copy(path: Path) -> Path:
     return path.with_name("language_host.py")
 
 
-def _put(path: Path, content: bytes, mode: int) -> None:
+def put(path: Path, content: bytes, mode: int) -> None:
+    """Write a file, whole or not at all."""
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-")
     try:
         with os.fdopen(handle, "wb") as file:
