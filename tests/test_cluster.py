@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Callable
 
 import httpx2 as httpx
 import pytest
+from lightkube.core.exceptions import ConfigError
 
 from claimsmith.cluster import FEW, Cluster, controller_of
 from claimsmith.errors import ControlPlaneError
@@ -42,6 +44,8 @@ def raising(error: Exception) -> Answer:
         pytest.param(raising(httpx.ConnectError("Connection refused")), "reached: Connection", "running", id="refused"),
         pytest.param(raising(httpx.ReadTimeout("")), "reached: it gave no answer in time", "running", id="slow"),
         pytest.param(status(404), "has no kube-system", "kubeconfig", id="strange"),
+        pytest.param(lambda _: httpx.Response(200, text="<html>"), "is not an API server", "server", id="web-page"),
+        pytest.param(lambda _: httpx.Response(200, json=["x"]), "is not an API server", "server", id="json-of-others"),
     ],
 )
 def test_it_is_told_what_is_wrong_and_what_to_do(answer: Answer, words: str, fix: str) -> None:
@@ -50,6 +54,22 @@ def test_it_is_told_what_is_wrong_and_what_to_do(answer: Answer, words: str, fix
     [problem] = caught.value.problems
     assert words in problem.what
     assert fix in problem.fix
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        pytest.param(httpx.LocalProtocolError("Illegal header value b'Bearer canary'"), id="header-that-is-quoted"),
+        pytest.param(httpx.UnsupportedProtocol("canary://"), id="address-that-is-quoted"),
+        pytest.param(ConfigError("Exec aws returned 1: canary"), id="words-of-a-credential-plugin"),
+        pytest.param(UnicodeEncodeError("ascii", "canary\xe9", 6, 7, "canary"), id="token-of-no-header"),
+    ],
+)
+def test_errors_that_may_quote_the_kubeconfig_are_not_passed_on(error: Exception) -> None:
+    with pytest.raises(ControlPlaneError) as caught:
+        cluster(raising(error)).identity()
+    assert "canary" not in "".join(traceback.format_exception(caught.value))
+    assert caught.value.problems[0].fix
 
 
 def test_metadata_is_asked_for_without_the_rest() -> None:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import base64
+import traceback
 from typing import Any
 
 import pytest
@@ -8,8 +9,16 @@ import yaml
 
 from claimsmith import kubeconfig
 from claimsmith.errors import ConnectionError_
+from tests.malformed_kubeconfigs import MALFORMED, PLANTED
 
-WHOLE = yaml.safe_dump({"clusters": [{"name": "c", "cluster": {"server": "https://k8s.example.org"}}]})
+WHOLE = yaml.safe_dump(
+    {
+        "clusters": [{"name": "c", "cluster": {"server": "https://k8s.example.org"}}],
+        "users": [{"name": "u", "user": {"token": "t"}}],
+        "contexts": [{"name": "k", "context": {"cluster": "c", "user": "u"}}],
+        "current-context": "k",
+    }
+)
 
 
 def encoded(**values: str) -> dict[str, str]:
@@ -71,8 +80,8 @@ def test_endpoints(endpoint: str, want: str) -> None:
         pytest.param({"endpoint": "h", "clientCert": "c"}, "", "who may enter", id="half-a-certificate"),
         pytest.param({"endpoint": "h", "username": "u"}, "", "who may enter", id="no-password"),
         pytest.param({"kubeconfig": WHOLE}, "config", "no key 'config'", id="named-key-missing"),
-        pytest.param({"kubeconfig": "very-secret"}, "", "holds no kubeconfig", id="no-kubeconfig"),
-        pytest.param({"kubeconfig": "a: [very-secret"}, "", "holds no kubeconfig", id="broken-yaml"),
+        pytest.param({"kubeconfig": "very-secret"}, "", "not a valid YAML", id="no-kubeconfig"),
+        pytest.param({"kubeconfig": "a: [very-secret"}, "", "not a valid YAML", id="broken-yaml"),
     ],
 )
 def test_refused(values: dict[str, str], key: str, says: str) -> None:
@@ -82,6 +91,17 @@ def test_refused(values: dict[str, str], key: str, says: str) -> None:
     assert says in problem.what
     assert problem.fix
     assert "very-secret" not in str(caught.value), "no value is shown, only names of keys"
+
+
+@pytest.mark.parametrize(
+    "text", [pytest.param(row[0], id=name) for name, row in MALFORMED.items() if name != "half-of-a-character"]
+)
+def test_a_malformed_one_is_refused_by_its_place(text: str) -> None:
+    data = {"kubeconfig": base64.b64encode(text.encode()).decode()}
+    with pytest.raises(ConnectionError_) as caught:
+        kubeconfig.from_secret(data, shown="the Secret a/b")
+    assert "the Secret a/b, key 'kubeconfig':" in str(caught.value)
+    assert not [secret for secret in PLANTED if secret in "".join(traceback.format_exception(caught.value))]
 
 
 def test_what_is_no_text_is_refused() -> None:

@@ -33,8 +33,9 @@ UPPER = {
 ORDER = [
     {"printable"},
     {"errors", "drawing"},
-    {"absent", "regexp", "fieldpath", "kubeconfig"},
+    {"absent", "regexp", "fieldpath"},
     {"merge", "documents", "crds"},
+    {"kubeconfig"},
     {"models", "reference", "values", "schema", "templating", "compose", "urns"},
     {"definitions", "connection", "scope", "flow", "ownership", "yaml_text"},
     {"catalog"},

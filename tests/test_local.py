@@ -22,6 +22,7 @@ import yaml
 
 from claimsmith import crds, local, toolchain
 from claimsmith.errors import ControlPlaneError
+from claimsmith.kubeconfig import select
 from claimsmith.local import api, behaviour, certificates, control_plane, install, parts, process
 from claimsmith.local.agenda import Agenda
 from claimsmith.local.behaviour import Target
@@ -592,7 +593,7 @@ def test_kubeconfig_is_private(plane: local.Status) -> None:
 
 @pytest.mark.e2e
 def test_stranger_is_forbidden(plane: local.Status) -> None:
-    cluster, _ = api.current(yaml.safe_load(plane.kubeconfig.read_text()))
+    cluster = select(plane.kubeconfig.read_text(), file="kubeconfig").cluster
     authority = base64.b64decode(cluster["certificate-authority-data"]).decode()
     context = ssl.create_default_context(cadata=authority)
     with api.Api(plane.endpoint, context, manager="") as anonymous, pytest.raises(api.ApiError) as caught:

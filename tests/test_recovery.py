@@ -14,9 +14,11 @@ from typing import Any
 import pytest
 
 from claimsmith.errors import DeployError
+from claimsmith.kubeconfig import credentials
 from claimsmith.models.objects import GroupKind, ObjectKey
 from claimsmith.recovery import Interrupted, checkpoint, leftovers, locks, recover
 from claimsmith.recovery.checkpoint import CREATING, INTERRUPTED, Pending
+from tests.malformed_kubeconfigs import block, changed, config, on_one_line
 
 PROVIDER = "urn:pulumi:dev::p::pulumi:providers:kubernetes::cluster::1"
 HERE = socket.gethostname()
@@ -224,3 +226,53 @@ def test_a_lock_tells_its_owner() -> None:
     assert str(locks.Lock(Path("x"), 7, "me", "here", since)) == (
         "the lock of me@here (process 7, since 2026-01-02 03:00:00Z)"
     )
+
+
+def copies(folder: Path) -> list[str]:
+    return [p.name for p in leftovers.kubeconfigs(folder, lambda: ["[malformed", on_one_line(config())])]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "found"),
+    [
+        pytest.param("kubeconfig2839472031", block(config()), True, id="copy"),
+        pytest.param("kubeconfig2839472031", changed(preferences={}, kind=None), True, id="written-by-another-client"),
+        pytest.param("kubeconfig2839472031", block(config(token="other")), False, id="of-another-user"),
+        pytest.param("kubeconfig2839472031", changed(clusters=[]), False, id="of-another-cluster"),
+        pytest.param("kubeconfig2839472031", "", False, id="empty"),
+        pytest.param("kubeconfig2839472031", "[malformed", False, id="malformed"),
+        pytest.param("kubeconfig1", block(config()), False, id="name-that-a-person-gives"),
+        pytest.param("kubeconfig2839472031.yaml", block(config()), False, id="name-with-an-ending"),
+    ],
+)
+def test_copies_of_the_kubeconfig_are_told_by_name_and_content(
+    tmp_path: Path, name: str, text: str, found: bool
+) -> None:
+    (tmp_path / name).write_text(text)
+    os.utime(tmp_path / name, (1, 1))
+    assert copies(tmp_path) == [name] * found
+
+
+def test_a_link_is_no_copy(tmp_path: Path) -> None:
+    (tmp_path / "mine").write_text(block(config()))
+    (tmp_path / "kubeconfig2839472031").symlink_to(tmp_path / "mine")
+    assert copies(tmp_path) == []
+
+
+def test_the_copy_of_a_provider_that_runs_is_left_alone(tmp_path: Path) -> None:
+    for name, when in (("kubeconfig11111111", 1), ("kubeconfig22222222", 2**33)):
+        (tmp_path / name).write_text(block(config()))
+        os.utime(tmp_path / name, (when, when))
+    command = ["/plugins/pulumi-resource-kubernetes", "-c", "import sys; print(flush=True); sys.stdin.read()"]
+    with subprocess.Popen(
+        command, executable=sys.executable, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as provider:
+        assert provider.stdout
+        provider.stdout.readline()
+        assert copies(tmp_path) == ["kubeconfig11111111"], "it began after this one was written"
+        assert provider.stdin
+        provider.stdin.close()
+
+
+def test_what_is_malformed_has_no_credentials() -> None:
+    assert credentials("users: [1]\nclusters: x\n") == frozenset()

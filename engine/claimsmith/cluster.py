@@ -1,7 +1,8 @@
 """Reading a cluster: who owns an object, what a connection Secret holds, what is there already. It never writes.
 
 Used before the engine runs, to refuse what is not ours, and while it runs, to gather connection
-details. The kubeconfig is the one that the engine's Kubernetes provider gets.
+details. The kubeconfig is the one that the engine's Kubernetes provider gets. Errors of the client libraries are not
+passed on where they may quote it: a header, a path, or what a credential plugin printed.
 """
 
 from __future__ import annotations
@@ -13,13 +14,15 @@ from typing import Any
 from urllib.parse import urlencode
 
 import httpx2 as httpx
+import msgspec
 import yaml
 from lightkube.config import client_adapter
 from lightkube.config.kubeconfig import KubeConfig
 from lightkube.core.exceptions import ConfigError
 
+from claimsmith import kubeconfig as kubeconfigs
 from claimsmith.compose.identity import OWNER
-from claimsmith.errors import ControlPlaneError, Problem
+from claimsmith.errors import ControlPlaneError, Problem, Source
 from claimsmith.models.objects import GroupKind
 
 Object = dict[str, Any]
@@ -33,14 +36,18 @@ FEW = 20
 PAGE = 500
 _METADATA = "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io"
 _METADATA_LIST = "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io"
+_QUOTES_NOTHING = (httpx.NetworkError, httpx.RemoteProtocolError)
+"""Errors whose text is of the network or of the server. Others may quote what was to be sent, such as a token."""
 
 
 class Cluster:
     """A cluster, by the text of a kubeconfig."""
 
-    def __init__(self, kubeconfig: str, context: str | None = None) -> None:
+    def __init__(self, kubeconfig: str, context: str | None = None, *, file: str = "kubeconfig") -> None:
         self.kubeconfig = kubeconfig
         self.context = context
+        self.file = file
+        """Where the kubeconfig comes from, for messages."""
         self._plurals: dict[str, dict[str, str]] = {}
         self._served: dict[str, tuple[str, ...]] = {}
 
@@ -134,7 +141,7 @@ class Cluster:
 
     def impersonating(self, account: tuple[str, str]) -> str:
         """The kubeconfig for acting as a service account, given by namespace and name."""
-        config = yaml.safe_load(self.kubeconfig)
+        config = kubeconfigs.read(self.kubeconfig, file=self.file).data
         for user in config.get("users") or []:
             user["user"] = {**(user.get("user") or {}), "as": f"system:serviceaccount:{account[0]}:{account[1]}"}
         text: str = yaml.safe_dump(config)
@@ -146,14 +153,20 @@ class Cluster:
 
     @cached_property
     def _http(self) -> httpx.Client:
+        selected = kubeconfigs.select(self.kubeconfig, self.context, file=self.file)
+        one = {"name": "one", "context": {"cluster": "one", "user": "one"}}
+        clusters, users = [{"name": "one", "cluster": selected.cluster}], [{"name": "one", "user": selected.user}]
         try:
-            config = KubeConfig.from_dict(yaml.safe_load(self.kubeconfig)).get(self.context)
-            assert config, "it names no such context"
-            timeout = httpx.Timeout(ANSWER_SECONDS)
-            return client_adapter.Client(config, client_adapter.ConnectionParams(timeout=timeout, trust_env=False))
-        except (ConfigError, yaml.YAMLError, KeyError, TypeError, AttributeError, AssertionError) as error:
-            what = f"the kubeconfig cannot be read: {error}"
-            raise ControlPlaneError(Problem(what, fix="check it with: kubectl config view")) from error
+            config = KubeConfig.from_dict({"contexts": [one], "clusters": clusters, "users": users}).get("one")
+            assert config, "it was named above"
+            return client_adapter.Client(
+                config, client_adapter.ConnectionParams(timeout=httpx.Timeout(ANSWER_SECONDS), trust_env=False)
+            )
+        except (ConfigError, msgspec.ValidationError, httpx.InvalidURL, OSError, ValueError, TypeError):
+            # TLS errors are OSErrors. The text may name a file that is none, but a key in the wrong field.
+            what = "the kubeconfig's certificates, keys or way to log in cannot be used"
+            fix = "check the selected user, and the files that it names, with: kubectl get namespaces"
+            raise ControlPlaneError(Problem(what, Source(self.file), fix=fix)) from None
 
     def _versions(self, group: str) -> tuple[str, ...]:
         """The apiVersions of a group that the cluster serves, the preferred one first."""
@@ -175,10 +188,16 @@ class Cluster:
     def _get(self, path: str, *, accept: str = "application/json") -> Object | None:
         try:
             answer = self._http.get(path, headers={"Accept": accept})
-        except (httpx.HTTPError, ConfigError) as error:
-            why = "it gave no answer in time" if isinstance(error, httpx.TimeoutException) else error
+        except httpx.HTTPError as error:
+            why = str(error) if isinstance(error, _QUOTES_NOTHING) else type(error).__name__
+            why = "it gave no answer in time" if isinstance(error, httpx.TimeoutException) else why
             fix = "is it running? for the local one: claimsmith local up"
-            raise ControlPlaneError(Problem(f"the cluster cannot be reached: {why}", fix=fix)) from error
+            raise ControlPlaneError(Problem(f"the cluster cannot be reached: {why}", fix=fix)) from None
+        except (ConfigError, OSError, ValueError, KeyError, TypeError):
+            # Raised on the first request: a token file, or a program that prints a token, is read no sooner.
+            what = "the kubeconfig's user cannot log in: its token file or the program that prints its token fails"
+            fix = "see why with: kubectl get namespaces"
+            raise ControlPlaneError(Problem(what, Source(self.file), fix=fix)) from None
         if answer.status_code == 404:
             return None
         if answer.status_code == 429 or answer.is_server_error:
@@ -187,8 +206,7 @@ class Cluster:
         if answer.is_error:
             what = f"the cluster refused to show {path}: {_message(answer)}"
             raise ControlPlaneError(Problem(what, fix="check the rights of the kubeconfig's user"))
-        found: Object = answer.json()
-        return found
+        return _object(answer, path)
 
 
 def controller_of(found: Object) -> str | None:
@@ -203,6 +221,17 @@ def owner_of(found: Object) -> str | None:
     """Whose an object is, as its owner annotation says."""
     owner = (found["metadata"].get("annotations") or {}).get(OWNER)
     return None if owner is None else str(owner)
+
+
+def _object(answer: httpx.Response, path: str) -> Object:
+    try:
+        found = answer.json()
+    except ValueError:
+        found = None
+    if not isinstance(found, dict):
+        what = f"what answers to {path} is not an API server of Kubernetes"
+        raise ControlPlaneError(Problem(what, fix="check the kubeconfig's server"))
+    return found
 
 
 def _message(answer: httpx.Response) -> str:

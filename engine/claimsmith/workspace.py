@@ -12,13 +12,22 @@ import secrets
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from claimsmith import kubeconfig as kubeconfigs
 from claimsmith import toolchain
-from claimsmith.errors import DeployError, Problem
+from claimsmith.documents import MAX_TEXT
+from claimsmith.errors import ConnectionError_, DeployError, EngineError, Problem
 from claimsmith.printable import one_line
 from claimsmith.project import Project, write_atomically
+from claimsmith.toolchain import engine_wrapper, private_runs
 
+if TYPE_CHECKING:
+    from claimsmith.cluster import Cluster
+
+KUBECONFIG = "claimsmith:kubeconfig"
+"""The setting that holds or names a stack's kubeconfig. Its value is never printed: it may be a secret, wherever it
+was meant to be a path."""
 STATE = "state"
 PASSPHRASE = "passphrase"
 UPGRADE = 'eval "$(claimsmith env)" && PULUMI_DIY_BACKEND_IGNORE_DEPRECATION_ERROR=true pulumi state upgrade --yes'
@@ -59,9 +68,20 @@ def settings(project: Project, base: Mapping[str, str] | None = None) -> dict[st
     base = dict(os.environ if base is None else base)
     prepare(project)
     wanted = toolchain.environment(base)
+    wanted |= _private_runs(project, wanted)
     if not {"PULUMI_CONFIG_PASSPHRASE", "PULUMI_CONFIG_PASSPHRASE_FILE"} & base.keys():
         wanted["PULUMI_CONFIG_PASSPHRASE_FILE"] = str(project.private / PASSPHRASE)
     return {name: value for name, value in wanted.items() if base.get(name) != value}
+
+
+def _private_runs(project: Project, env: Mapping[str, str]) -> dict[str, str]:
+    """What makes each run use a temporary folder of its own; nothing where the cache cannot be written to."""
+    try:
+        folder = str(engine_wrapper.write(env))
+    except OSError:
+        return {}
+    rest = [f for f in env["PATH"].split(os.pathsep) if f != folder]
+    return {"PATH": os.pathsep.join([folder, *rest]), private_runs.PRIVATE: str(project.private.absolute())}
 
 
 def environment(project: Project, base: Mapping[str, str] | None = None) -> dict[str, str]:
@@ -140,18 +160,40 @@ def settings_of(project: Project, stack: str) -> dict[str, str]:
     return {key.partition(":")[2]: value for key, value in found.items() if key.startswith("claimsmith:")}
 
 
-def read_kubeconfig(project: Project, given: str | None) -> str:
-    """The kubeconfig's text: what the stack's setting holds or names, else what kubectl would use."""
-    if given and "\n" in given:
-        return given
-    ambient = os.environ.get("KUBECONFIG", "").split(os.pathsep)[0] or str(Path.home() / ".kube" / "config")
-    path = project.root / given if given else Path(ambient)
+def stack_cluster(project: Project, kubeconfig: str | None, context: str | None) -> Cluster:
+    """The cluster of a stack, by its settings; the one that kubectl would use where there are none."""
+    from claimsmith.cluster import Cluster
+
+    text, file = read_kubeconfig(project, kubeconfig)
+    kubeconfigs.select(text, context, file=file)
+    return Cluster(text, context, file=file)
+
+
+def read_kubeconfig(project: Project, setting: str | None) -> tuple[str, str]:
+    """The text of a stack's kubeconfig, and where it comes from: what its setting holds or names, else kubectl's."""
+    if setting and kubeconfigs.is_text(setting):
+        return setting, KUBECONFIG
+    fix = "for the local control plane run: claimsmith local up; else set claimsmith:kubeconfig for the stack"
+    refusal: type[EngineError] = DeployError
+    if setting:
+        refusal, path = ConnectionError_, project.root / setting
+        what = f"{KUBECONFIG} is neither the text of a kubeconfig nor a file that can be read"
+    else:
+        named = os.environ.get("KUBECONFIG", "").split(os.pathsep)[0]
+        path = Path(named or Path.home() / ".kube" / "config")
+        what = f"{'the file that KUBECONFIG names' if named else '~/.kube/config'} cannot be read"
     try:
-        return path.read_text(encoding="utf-8")
+        with path.open(encoding="utf-8") as file:
+            # One more than is allowed: what is too large is refused by its length, and not read to its end.
+            return file.read(MAX_TEXT + 1), _shown(project, path)
     except OSError as error:
-        shown = given or "the kubeconfig"
-        fix = "for the local control plane run: claimsmith local up; else set claimsmith:kubeconfig for the stack"
-        raise DeployError(Problem(f"{shown} cannot be read: {error.strerror}", fix=fix)) from error
+        raise refusal(Problem(f"{what}: {error.strerror}", fix=fix)) from None
+    except ValueError:
+        raise refusal(Problem(f"{what}: it is not UTF-8 text", fix=fix)) from None
+
+
+def _shown(project: Project, path: Path) -> str:
+    return path.relative_to(project.root).as_posix() if path.is_relative_to(project.root) else path.as_posix()
 
 
 def backend(project: Project) -> str:

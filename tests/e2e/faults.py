@@ -13,9 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from claimsmith import local, workspace
+from claimsmith import local
 from claimsmith.local.behaviour import READY_AFTER
-from claimsmith.project import Project
 from tests.e2e.examples import claim, private_mysql
 from tests.e2e.rig import RESOURCE_GROUP, RULE, SERVER, Rig, eventually
 
@@ -31,7 +30,7 @@ class Run:
 
     def __init__(self, rig: Rig, stack: str, *arguments: str, env: dict[str, str] | None = None) -> None:
         self.log = rig.root / ".claimsmith" / "run.log"
-        environment = workspace.environment(Project(rig.root)) | (env or {})
+        environment = rig.environment | (env or {})
         command = ["pulumi", "up", "--stack", stack, "--yes", "--skip-preview", "--non-interactive", *arguments]
         with self.log.open("w") as log:
             self.process = subprocess.Popen(command, cwd=rig.root, env=environment, stdout=log, stderr=log)

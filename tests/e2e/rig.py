@@ -57,6 +57,8 @@ class Rig:
     name: str
     direct: Path | None = None
     """The way to the cluster for the test itself, where the stacks are given another."""
+    settings: dict[str, str] = field(default_factory=dict)
+    """Environment variables for every command."""
     said: list[str] = field(default_factory=list)
     """Everything that any command printed, to be searched for secrets."""
 
@@ -92,11 +94,15 @@ class Rig:
             self.ok(self.pulumi("stack", "init", stack))
 
     def claimsmith(self, *arguments: str) -> Ran:
-        return self._run([sys.executable, "-m", "claimsmith.cli", *arguments], dict(os.environ))
+        return self._run([sys.executable, "-m", "claimsmith.cli", *arguments], {**os.environ, **self.settings})
 
     def pulumi(self, *arguments: str, env: dict[str, str] | None = None) -> Ran:
-        environment = workspace.environment(Project(self.root)) | (env or {})
-        return self._run(["pulumi", *arguments, "--non-interactive"], environment)
+        return self._run(["pulumi", *arguments, "--non-interactive"], self.environment | (env or {}))
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """The environment that `claimsmith env` sets up for `pulumi`."""
+        return workspace.environment(Project(self.root), {**os.environ, **self.settings})
 
     def up(self, stack: str, *arguments: str) -> Ran:
         return self.pulumi("up", "--stack", stack, "--yes", "--skip-preview", *arguments)

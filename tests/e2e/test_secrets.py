@@ -1,21 +1,28 @@
 """Values are planted in Secrets, and then searched for in all that is written or printed: they are nowhere.
 
-State, logs, previews, HTML, JSON, rendered YAML, generated code, bindings and the texts of errors. A new command that
-prints something of a stack belongs into COMMANDS.
+State, logs, previews, HTML, JSON, rendered YAML, generated code, bindings, temporary files, the user's home and the
+texts of errors. A new command that prints something of a stack belongs into COMMANDS.
 """
 
 from __future__ import annotations
 
 import base64
 import json
+import os
+import signal
 import subprocess
 import urllib.parse
 from pathlib import Path
 
 import pytest
+import yaml
 
+from claimsmith.toolchain import engine_wrapper, parts
 from tests.e2e.examples import claim, private_mysql
-from tests.e2e.rig import SERVER, Rig
+from tests.e2e.faults import Run
+from tests.e2e.rig import SERVER, Rig, eventually
+from tests.malformed_kubeconfigs import MALFORMED, ONE_LINE, UNUSABLE
+from tests.malformed_kubeconfigs import PLANTED as IN_KUBECONFIGS
 
 pytestmark = pytest.mark.e2e
 
@@ -64,11 +71,39 @@ def forms(value: str) -> set[str]:
     }
 
 
+@pytest.fixture
+def rig(rig: Rig) -> Rig:
+    """A project whose commands write all that they write beside it: temporary files, and the user's home."""
+    home, plugins = rig.root.parent / "home", parts.plugin_folder().parent
+    (home / ".pulumi").mkdir(parents=True)
+    (home / ".pulumi" / "plugins").symlink_to(plugins)
+    (rig.root.parent / "tmp").mkdir()
+    rig.settings |= {
+        "TMPDIR": str(rig.root.parent / "tmp"),
+        "HOME": str(home),
+        "PULUMI_HOME": str(home / ".pulumi"),
+        "CLAIMSMITH_CACHE": str(parts.cache_folder()),
+    }
+    return rig
+
+
+def temporary(rig: Rig) -> list[str]:
+    """All temporary files, wherever they are."""
+    folders = (rig.root.parent / "tmp", rig.root / ".claimsmith" / "tmp")
+    return [str(p.relative_to(rig.root.parent)) for folder in folders for p in folder.rglob("*")]
+
+
+def no_temporary_files(rig: Rig) -> bool:
+    """Whether there are none. What a run leaves is removed as soon as the last of its processes has ended."""
+    return bool(eventually(lambda: not temporary(rig)))
+
+
 def found(rig: Rig, values: list[str]) -> list[str]:
     """Where any form of any value stands: names of files, and numbers of what was printed."""
     hidden = {form for value in values for form in forms(value)}
-    files = {p: p.read_bytes() for p in rig.root.rglob("*") if p.is_file()}
-    in_files = [str(p.relative_to(rig.root)) for p, data in files.items() if any(h.encode() in data for h in hidden)]
+    all_of_it = rig.root.parent
+    files = {p: p.read_bytes() for p in all_of_it.rglob("*") if p.is_file()}
+    in_files = [str(p.relative_to(all_of_it)) for p, data in files.items() if any(h.encode() in data for h in hidden)]
     return in_files + [f"output {n}" for n, text in enumerate(rig.said) if any(h in text for h in hidden)]
 
 
@@ -108,6 +143,7 @@ def test_no_secret_in_plain_text_anywhere(rig: Rig) -> None:
 
     state = [p for p in rig.root.rglob("*.json") if "state" in p.parts]
     assert state, "the state is among what is searched"
+    assert no_temporary_files(rig)
     assert found(rig, values) == []
     assert [text for text in rig.said if passphrase in text] == []
 
@@ -137,6 +173,126 @@ def test_no_secret_in_the_texts_of_errors(rig: Rig) -> None:
     debugged = rig.pulumi("up", "--stack", "dev", "--yes", "--skip-preview", env={"CLAIMSMITH_DEBUG": "1"})
     assert debugged.code != 0
     assert found(rig, list(PLANTED.values())) == []
+
+
+def deployed(rig: Rig) -> Rig:
+    rig.namespace(rig.name)
+    rig.write("components/private-mysql-server/class.yaml", private_mysql())
+    rig.write("stacks/dev/claims/sql.yaml", claim(rig.name))
+    rig.prepare("dev")
+    rig.ok(rig.up("dev"))
+    return rig
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        pytest.param(("preview",), id="preview"),
+        pytest.param(("up", "--yes"), id="up"),
+        pytest.param(("refresh", "--yes"), id="refresh"),
+        pytest.param(("destroy", "--yes"), id="destroy"),
+    ],
+)
+def test_a_run_leaves_no_temporary_file(rig: Rig, command: tuple[str, ...]) -> None:
+    deployed(rig)
+    assert no_temporary_files(rig)
+    rig.ok(rig.pulumi(*command, "--stack", "dev"))
+    assert no_temporary_files(rig)
+
+
+def test_two_runs_at_once_keep_their_own_files(rig: Rig) -> None:
+    deployed(rig)
+    rig.write("stacks/test/claims/sql.yaml", claim(rig.name, name="other"))
+    rig.prepare("test")
+    slow, quick = Run(rig, "dev", "--refresh"), Run(rig, "test")
+    assert [slow.ended(), quick.ended()] == [0, 0], slow.text + quick.text
+    assert no_temporary_files(rig)
+
+
+def test_a_killed_run_leaves_no_temporary_file(rig: Rig) -> None:
+    deployed(rig)
+    rig.write("stacks/dev/claims/sql.yaml", claim(rig.name, storageGB=20))
+    run = Run(rig, "dev")
+    provider = eventually(lambda: run.part("provider"), within=120.0)
+    eventually(lambda: any("kubeconfig" in name for name in temporary(rig)), within=120.0)
+    for pid in (run.process.pid, provider):
+        os.kill(pid, signal.SIGKILL)
+    run.ended()
+    rig.ok(rig.claimsmith("recover", "dev", "--yes"))
+    assert no_temporary_files(rig)
+
+
+def test_what_a_dead_run_left_is_removed_by_recover(rig: Rig) -> None:
+    deployed(rig)
+    folder = rig.root / ".claimsmith" / "tmp" / "run-4711-abc"
+    folder.mkdir(mode=0o700)
+    (folder / "kubeconfig4711").write_text(rig.kubeconfig.read_text())
+    shown = rig.ok(rig.claimsmith("recover", "dev")).text
+    assert ".claimsmith/tmp/run-4711-abc: temporary files of a run that is gone" in shown
+    assert folder.exists(), "only shown"
+    rig.ok(rig.claimsmith("recover", "dev", "--yes"))
+    assert no_temporary_files(rig)
+    assert "nothing to recover in dev" in rig.ok(rig.claimsmith("recover", "dev")).text
+
+
+def test_a_run_without_our_settings_is_warned_and_tidied_up_after(rig: Rig) -> None:
+    deployed(rig)
+    assert no_temporary_files(rig)
+    with_wrapper = rig.environment
+    bare = os.pathsep.join(f for f in with_wrapper["PATH"].split(os.pathsep) if f != str(engine_wrapper.write()))
+    plain = {"PATH": bare, "CLAIMSMITH_PRIVATE": ""}
+
+    first = rig.ok(rig.pulumi("up", "--stack", "dev", "--yes", "--skip-preview", env=plain))
+    assert "leaves a copy of the kubeconfig" in first.text
+    assert 'eval "$(claimsmith env)"' in first.text
+    [copy] = temporary(rig)
+    rig.ok(rig.pulumi("up", "--stack", "dev", "--yes", "--skip-preview", env=plain))
+    assert len(temporary(rig)) == 1, "the next run removes what the last one left"
+    assert temporary(rig) != [copy]
+    assert "left by a provider that is gone" in rig.ok(rig.claimsmith("recover", "dev", "--yes")).text
+    assert no_temporary_files(rig)
+
+
+WRONG = {
+    **{name: MALFORMED[name][0] for name in (
+        "unbalanced-json-on-one-line", "list-instead-of-a-mapping", "token-that-is-an-alias", "key-twice",
+        "control-character", "no-current-context", "wrong-base64-of-the-key", "token-of-no-header",
+    )},
+    **{name: ONE_LINE[name] for name in ("token-alone", "path-that-is-not-there")},
+    "exec-that-fails": UNUSABLE["exec-that-fails"],
+}  # fmt: skip
+"""Settings that are wrong, each with planted secrets; all of them: tests/test_kubeconfig_setting.py."""
+
+
+def test_no_command_prints_a_wrong_kubeconfig(rig: Rig) -> None:
+    rig.namespace(rig.name)
+    rig.write("components/private-mysql-server/class.yaml", private_mysql())
+    rig.write("stacks/dev/claims/sql.yaml", claim(rig.name))
+    rig.prepare("dev")
+    config = (rig.root / "stacks" / "Pulumi.dev.yaml").read_text()
+    _commit(rig.root)
+    rig.said.clear()
+    codes, places = {}, {}
+    for name, text in WRONG.items():
+        rig.write("stacks/Pulumi.dev.yaml", _with_setting(config, text))
+        recovered = rig.claimsmith("recover", "dev")
+        previewed = rig.pulumi("preview", "--stack", "dev")
+        reviewed = rig.claimsmith("review", "--stack", "dev", "--preview", "--output", "json")
+        codes[name] = (recovered.code, previewed.code != 0, reviewed.code)
+        places[name] = [MALFORMED.get(name, ("", ""))[1] in ran.text for ran in (recovered, previewed, reviewed)]
+    rig.write("stacks/Pulumi.dev.yaml", config)
+    unreachable = {"exec-that-fails": (0, True, 1)}
+    assert codes == dict.fromkeys(WRONG, (1, True, 1)) | unreachable
+    assert places == {name: [True] * 3 for name in WRONG}
+    assert [text for text in rig.said if any(secret in text for secret in IN_KUBECONFIGS)] == []
+    assert [text for text in rig.said if "Traceback" in text or "bug of claimsmith" in text] == []
+    assert no_temporary_files(rig)
+
+
+def _with_setting(config: str, text: str) -> dict[str, object]:
+    """A stack's settings with another kubeconfig, not even declared as a secret: the engine masks nothing then."""
+    settings = yaml.safe_load(config)
+    return {**settings, "config": {**settings["config"], "claimsmith:kubeconfig": text}}
 
 
 def _commit(root: Path) -> None:

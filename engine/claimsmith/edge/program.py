@@ -26,6 +26,7 @@ from claimsmith.edge.provider import Taken
 from claimsmith.edge.released import ReleasedComposite
 from claimsmith.edge.static import refuse_held, static_component
 from claimsmith.edge.takeovers import conflicts_ahead
+from claimsmith.edge.temporary import tidy
 from claimsmith.edge.workloads import application_data, component_of, deploy_workloads
 from claimsmith.errors import EngineError, GenerateError, ModelError, Problem
 from claimsmith.expand import claim_data
@@ -49,7 +50,8 @@ def run(start: Path | None = None) -> None:
         if plan.unread.errors:
             raise ModelError(*plan.unread.errors)
         components = components_of(project, plan)
-        cluster = Cluster(workspace.read_kubeconfig(project, settings.get("kubeconfig")), settings.get("context"))
+        cluster = workspace.stack_cluster(project, settings.get("kubeconfig"), settings.get("context"))
+        tidy(stack, cluster)
         identity = cluster.identity()
         preflight.refuse_another_cluster(project, stack, identity, keep=not pulumi.runtime.is_dry_run())
         refuse_missing(plan, cluster)

@@ -18,7 +18,8 @@ from pathlib import Path
 from typing import Any, Self
 from urllib.parse import quote, urlencode, urlsplit
 
-import yaml
+from claimsmith.errors import EngineError
+from claimsmith.kubeconfig import select
 
 Object = dict[str, Any]
 
@@ -73,8 +74,16 @@ class Api:
 
     @classmethod
     def of(cls, kubeconfig: Path, *, manager: str, timeout: float = 60.0) -> Api:
-        """The API server and user of a kubeconfig that embeds its certificates."""
-        cluster, user = current(yaml.safe_load(kubeconfig.read_text()))
+        """The API server and user of a kubeconfig that embeds its certificates; Unreachable where it is not usable."""
+        try:
+            selected = select(kubeconfig.read_text(), file=kubeconfig.name)
+            return cls._of(selected.cluster, selected.user, manager=manager, timeout=timeout)
+        except (EngineError, OSError, ValueError, KeyError):
+            # TLS errors are OSErrors. None of their texts is passed on: they are of a secret.
+            raise Unreachable(f"{kubeconfig.name} is missing or damaged") from None
+
+    @classmethod
+    def _of(cls, cluster: Mapping[str, Any], user: Mapping[str, Any], *, manager: str, timeout: float) -> Api:
         context = ssl.create_default_context(cadata=_decode(cluster["certificate-authority-data"]))
         with tempfile.TemporaryDirectory() as folder:
             # ssl reads a client's certificate from files only.
@@ -182,13 +191,6 @@ class Api:
 
     def _connect(self, *, timeout: float) -> http.client.HTTPSConnection:
         return http.client.HTTPSConnection(*self._address, context=self._context, timeout=timeout)
-
-
-def current(kubeconfig: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The cluster and the user of a kubeconfig's current context."""
-    named = {key: {e["name"]: e[key[:-1]] for e in kubeconfig[key]} for key in ("contexts", "clusters", "users")}
-    context = named["contexts"][kubeconfig["current-context"]]
-    return named["clusters"][context["cluster"]], named["users"][context["user"]]
 
 
 def _answer(status: int, content: bytes) -> Object:

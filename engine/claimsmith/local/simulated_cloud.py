@@ -28,9 +28,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from claimsmith import crds
+from claimsmith.kubeconfig import select
 from claimsmith.local import api, behaviour
 from claimsmith.local.agenda import Agenda
 from claimsmith.local.follow import Follower
@@ -233,11 +232,13 @@ class Cloud:
 
 def cluster_details(kubeconfig: str) -> dict[str, str]:
     """How to connect to the cluster of a kubeconfig, the way a cluster's connection secret says it."""
-    cluster, user = api.current(yaml.safe_load(kubeconfig))
+    selected = select(kubeconfig, file="kubeconfig")
     fields = {"clusterCA": "certificate-authority-data", "clientCert": "client-certificate-data"}
     fields["clientKey"] = "client-key-data"
-    decoded = {key: base64.b64decode({**cluster, **user}[name]).decode() for key, name in fields.items()}
-    return {"endpoint": cluster["server"], "kubeconfig": kubeconfig, **decoded}
+    decoded = {
+        key: base64.b64decode({**selected.cluster, **selected.user}[name]).decode() for key, name in fields.items()
+    }
+    return {"endpoint": selected.cluster["server"], "kubeconfig": kubeconfig, **decoded}
 
 
 def main() -> None:

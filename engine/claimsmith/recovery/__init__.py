@@ -1,7 +1,7 @@
 """`claimsmith recover`: what a killed run left behind, and the steps that mend it.
 
 `look` finds locks without owners, interrupted operations, objects that no state knows, leftover processes and
-half-written files; it changes nothing. `mend` does the steps for what was found.
+half-written and temporary files; it changes nothing. `mend` does the steps for what was found.
 """
 
 from claimsmith.recovery.recover import Interrupted, Report, Step, Stray, look, mend

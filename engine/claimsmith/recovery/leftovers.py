@@ -1,15 +1,24 @@
-"""What a killed run leaves on this machine: plugins of the engine without their engine, and half-written files."""
+"""What a run leaves on this machine: plugins without their engine, half-written files, and temporary files."""
 
 from __future__ import annotations
 
 import os
+import re
+import stat
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from claimsmith.documents import MAX_TEXT
+from claimsmith.kubeconfig import credentials
 from claimsmith.local.process import Process, started
+from claimsmith.recovery import locks
 
 _PROC = Path("/proc")
 _PLUGINS = ("pulumi-resource-", "pulumi-language-", "language_host.py")
+_PROVIDER = "pulumi-resource-kubernetes"
+_PROVIDERS_COPY = re.compile(r"kubeconfig[0-9]{5,10}")
+"""Go's `os.CreateTemp("", "kubeconfig")`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +40,43 @@ def processes(root: Path) -> list[Leftover]:
 def half_written(root: Path) -> list[Path]:
     """The files that a killed claimsmith had begun to write: each is a copy beside the old one, which is whole."""
     return sorted(p for p in root.glob("**/.*.partial") if p.is_file() and not _alive(p.name))
+
+
+def kubeconfigs(folder: Path, known: Callable[[], list[str]]) -> list[Path]:
+    """The copies of these kubeconfigs that Kubernetes providers, which have ended, left in a temporary folder.
+
+    A copy has the name that the provider gives, belongs to this user and holds the same servers and secrets. It is left
+    alone where a provider runs that was there when it was written; so are all where nobody tells (no /proc).
+    """
+    found = [p for p in sorted(folder.glob("kubeconfig*")) if _PROVIDERS_COPY.fullmatch(p.name)]
+    if not found or not _PROC.joinpath("self").exists():
+        return []
+    wanted = {c for text in known() if (c := credentials(text))}
+    living = list(_providers())
+    return [p for p in found if _is_copy(p, wanted, living)]
+
+
+def _is_copy(path: Path, wanted: set[frozenset[str]], living: list[float]) -> bool:
+    try:
+        found = path.lstat()
+        ours = stat.S_ISREG(found.st_mode) and found.st_uid == os.geteuid() and found.st_size <= MAX_TEXT
+        if not ours or any(begun <= found.st_mtime + 1 for begun in living):
+            return False
+        return credentials(path.read_text(encoding="utf-8")) in wanted
+    except (OSError, ValueError):
+        return False
+
+
+def _providers() -> Iterator[float]:
+    """When each Kubernetes provider that runs here began."""
+    for folder in _PROC.iterdir():
+        if folder.name.isdigit():
+            try:
+                program = folder.joinpath("cmdline").read_bytes().split(b"\0")[0].decode(errors="replace")
+            except OSError:
+                continue
+            if Path(program).name.startswith(_PROVIDER):
+                yield locks.begun(int(folder.name)) or 0.0
 
 
 def _alive(name: str) -> bool:

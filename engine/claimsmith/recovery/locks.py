@@ -75,11 +75,11 @@ def _runs(pid: int, since: datetime | None) -> bool:
         return False
     except PermissionError:
         return True
-    begun = _begun(pid)
-    return begun is None or since is None or begun <= since.timestamp() + 1
+    started = begun(pid)
+    return started is None or since is None or started <= since.timestamp() + 1
 
 
-def _begun(pid: int) -> float | None:
+def begun(pid: int) -> float | None:
     """When a process began, in seconds of the clock; never where only its remains are left, None where nobody tells."""
     try:
         fields = _PROC.joinpath(str(pid), "stat").read_text().rpartition(")")[2].split()

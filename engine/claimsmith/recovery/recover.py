@@ -7,23 +7,27 @@ taken into the state, what is not there is cleared. The rest is the engine's own
 from __future__ import annotations
 
 import os
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from claimsmith import workspace
 from claimsmith.cluster import Cluster, owner_of
-from claimsmith.errors import DeployError, EngineError, Problem
+from claimsmith.errors import ConnectionError_, DeployError, EngineError, Problem
 from claimsmith.local import process
 from claimsmith.models.objects import GroupKind
 from claimsmith.posix import fcntl
-from claimsmith.project import Project
+from claimsmith.project import PRIVATE, Project
 from claimsmith.recovery import checkpoint, leftovers, locks
 from claimsmith.recovery.checkpoint import CREATING, Pending
 from claimsmith.recovery.leftovers import Leftover
 from claimsmith.recovery.locks import Lock
 from claimsmith.render import documents
+from claimsmith.toolchain import private_runs
+from claimsmith.toolchain.private_runs import FOLDER
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +92,10 @@ class Report:
     strays: tuple[Stray, ...] = ()
     processes: tuple[Leftover, ...] = ()
     files: tuple[str, ...] = ()
+    runs: tuple[str, ...] = ()
+    """The temporary folders of runs that have ended, by name."""
+    copies: tuple[Path, ...] = ()
+    """Copies of the kubeconfig in the system's temporary folder."""
     warnings: tuple[Problem, ...] = field(default=())
 
     @property
@@ -100,6 +108,11 @@ class Report:
                 for lock in self.locks
             ),
             *(Step(f"{file}: half-written by a run that is gone", "remove it") for file in self.files),
+            *(
+                Step(f"{PRIVATE}/{FOLDER}/{run}: temporary files of a run that is gone", "remove it")
+                for run in self.runs
+            ),
+            *(Step(f"{copy}: the kubeconfig, left by a provider that is gone", "remove it") for copy in self.copies),
             *(i.step for i in self.interrupted),
         ]
 
@@ -129,11 +142,19 @@ def look(project: Project, stack: str, *, unlock: bool = False) -> Report:
     try:
         interrupted = tuple(_interrupted(p, clusters) for p in pending)
         strays, warnings = _strays(project, stack, state, pending, clusters)
+        copies = leftovers.kubeconfigs(Path(tempfile.gettempdir()), clusters.kubeconfigs)
     finally:
         clusters.close()
-    files = tuple(p.relative_to(project.root).as_posix() for p in leftovers.half_written(project.root))
     return Report(
-        stack, tuple(held), interrupted, strays, tuple(leftovers.processes(project.root)), files, tuple(warnings)
+        stack,
+        locks=tuple(held),
+        interrupted=interrupted,
+        strays=strays,
+        processes=tuple(leftovers.processes(project.root)),
+        files=tuple(p.relative_to(project.root).as_posix() for p in leftovers.half_written(project.root)),
+        runs=tuple(private_runs.dead(str(project.private))),
+        copies=tuple(copies),
+        warnings=tuple(warnings),
     )
 
 
@@ -147,6 +168,11 @@ def mend(project: Project, stack: str, *, unlock: bool = False) -> Report:
             lock.file.unlink(missing_ok=True)
         for file in report.files:
             (project.root / file).unlink(missing_ok=True)
+        # Not only those of the report: that of a plugin which was ended just now is free too.
+        for run in private_runs.dead(str(project.private)):
+            private_runs.remove(str(project.private), run)
+        for copy in report.copies:
+            copy.unlink(missing_ok=True)
         made = {i.pending.urn: i.pending.object_id for i in report.interrupted if i.made}
         if made:
             workspace.import_state(project, stack, checkpoint.taken_in(workspace.export_state(project, stack), made))
@@ -180,20 +206,32 @@ class _Clusters:
         """The stack's own cluster, as its settings name it."""
         if "" not in self._open:
             settings = workspace.settings_of(self._project, self._stack)
-            text = workspace.read_kubeconfig(self._project, settings.get("kubeconfig"))
-            self._open[""] = Cluster(text, settings.get("context"))
+            self._open[""] = workspace.stack_cluster(self._project, settings.get("kubeconfig"), settings.get("context"))
         return self._open[""]
 
     def of(self, provider: str) -> Cluster | None:
         """The cluster of a provider, by the reference that resources make to it."""
         if provider.rpartition("::")[0].endswith("::cluster"):
             return self.main()
+        known = self._in_state()
+        if provider in known and provider not in self._open:
+            text, context = known[provider]
+            self._open[provider] = Cluster(text, context, file=f"the state of {self._stack}")
+        return self._open.get(provider)
+
+    def kubeconfigs(self) -> list[str]:
+        """The kubeconfigs of all of them: that of the settings, where it can be read, and those in the state."""
+        try:
+            named = [self.main().kubeconfig]
+        except EngineError:
+            named = []
+        return [*named, *(text for text, _ in self._in_state().values())]
+
+    def _in_state(self) -> dict[str, tuple[str, str | None]]:
         if self._known is None:
             secret = workspace.export_state(self._project, self._stack, show_secrets=True)
             self._known = checkpoint.kubeconfigs(secret)
-        if provider in self._known and provider not in self._open:
-            self._open[provider] = Cluster(*self._known[provider])
-        return self._open.get(provider)
+        return self._known
 
     def close(self) -> None:
         """End all connections."""
@@ -242,6 +280,9 @@ def _strays(
                 ours = owner in owners or (owner.startswith(head) and owner not in moved)
                 if ours and (kind, place) not in known | begun and not owners.get(owner):
                     found.append(Stray(kind, place, wanted=owner in owners))
+    except ConnectionError_:
+        # A mistake in the stack's settings, which every run would meet; not a cluster that is away.
+        raise
     except EngineError as error:
         if any(p.operation == CREATING and not p.in_state for p in pending):
             raise

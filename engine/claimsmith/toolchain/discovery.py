@@ -20,7 +20,7 @@ from importlib import metadata
 from pathlib import Path
 
 from claimsmith.errors import Problem, ToolchainError
-from claimsmith.toolchain import host, parts
+from claimsmith.toolchain import host, parts, private_runs
 from claimsmith.toolchain.parts import APISERVER, CONTROLLERS, LANGUAGE, NAMES, PARTS, PROVIDER, PULUMI, Failure
 
 # Only a program that hangs takes this long: a busy machine must not make a good one look broken and be built anew.
@@ -144,7 +144,7 @@ def _candidates(name: str, env: Mapping[str, str], tried: Tried) -> Iterator[tup
         yield from _plugins(env, tried)
     folders = [Path(folder) for folder in env.get("PATH", "").split(os.pathsep) if folder]
     on_path = [folder / name for folder in dict.fromkeys(folders) if _executable(folder / name)]
-    on_path = [path for path in on_path if path.absolute() != cached]
+    on_path = [path for path in on_path if path.absolute() != cached and not private_runs.is_ours(path)]
     if not on_path:
         tried.add(name, "PATH", "not there")
     yield from ((path, "PATH", "") for path in on_path)

@@ -39,8 +39,8 @@ def write(path: Path) -> Path:
     """Write our language host, each file whole or not at all; does nothing where it is current."""
     if not is_current(path):
         path.parent.mkdir(parents=True, exist_ok=True)
-        _put(_copy(path), SOURCE.read_bytes(), 0o644)
-        _put(path, wrapper(_copy(path)).encode(), 0o755)
+        put(_copy(path), SOURCE.read_bytes(), 0o644)
+        put(path, wrapper(_copy(path)).encode(), 0o755)
     return path
 
 
@@ -58,7 +58,8 @@ def _copy(path: Path) -> Path:
     return path.with_name("language_host.py")
 
 
-def _put(path: Path, content: bytes, mode: int) -> None:
+def put(path: Path, content: bytes, mode: int) -> None:
+    """Write a file, whole or not at all."""
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-")
     try:
         with os.fdopen(handle, "wb") as file:
