@@ -11,11 +11,13 @@ import yaml
 from claimsmith import bindings_file, reviews
 from claimsmith.compose.identity import PROTECT
 from claimsmith.errors import CatalogError, EngineError, ModelError, NotPermitted
+from claimsmith.expand import claim_data
 from claimsmith.models import settings
 from claimsmith.models.settings import Permission, Settings
 from claimsmith.permissions import WORKLOAD_ALLOW, WORKLOAD_NAMESPACES
 from claimsmith.plan import Plan
 from claimsmith.project import Project
+from claimsmith.records import records_of
 from tests.attack_files import (
     ADMIN,
     ATTACKS,
@@ -419,3 +421,21 @@ def test_new_power_over_everything_is_a_danger(document: Data, danger: bool, tmp
     told = reviewed(tmp_path, {}, {"stacks/dev/resources/rbac.yaml": document})
     assert ("rights-unlimited" in [w.rule for w in told.warnings]) is danger
     assert told.destructive is danger
+
+
+def test_a_review_tells_of_records(tmp_path: Path) -> None:
+    config = {"stacks/Pulumi.dev.yaml": {"config": {"claimsmith:records": "true"}}}
+    before = {**config, "stacks/dev/claims/team-a/x.yaml": claim("a")}
+    after = {**config, "stacks/dev/claims/team-a/x.yaml": claim("a", size=3)}
+    [changed] = reviewed(tmp_path, before, after).claims
+    records = {r.part: [f.path for f in r.fields] for r in changed.resources}
+    assert records["claim"] == ["spec.size"]
+    assert set(records) == {"server", "claim"}
+
+
+def test_records_carry_no_instructions(tmp_path: Path) -> None:
+    wish = marked(marked(claim("a"), "claimsmith.io/adopt"), "example.org/kept")
+    plan = plan_of(tmp_path, wish, allowing(Permission.adopt))
+    [planned] = [c for c in plan.claims if c.binding.claim.key.namespace == MINE]
+    written = dict(records_of(planned.identity, claim_data(planned.binding), [{}], ()))["claim"]
+    assert set(written["metadata"]["annotations"]) == {"claimsmith.io/owner", "example.org/kept"}

@@ -19,6 +19,13 @@ from claimsmith.workload_plan import PlannedWorkload, shown
 Reference = Mapping[str, Any]
 
 
+def reference(document: Mapping[str, Any]) -> dict[str, str]:
+    """An object as a record names it."""
+    metadata = document["metadata"]
+    place = {"namespace": str(metadata["namespace"])} if metadata.get("namespace") else {}
+    return {"apiVersion": str(document["apiVersion"]), "kind": str(document["kind"]), **place, "name": metadata["name"]}
+
+
 def records_of(
     identity: Identity, claim: Mapping[str, Any], made: Sequence[Reference], secrets: Sequence[Connection]
 ) -> list[tuple[str, dict[str, Any]]]:

@@ -52,6 +52,7 @@ def read_side(project: Project, stack: str, *, strict: bool = False) -> Side:
         expansion=found,
         plan=plan,
         refusals=tuple(in_order(refusals)),
+        keeps_records=project.setting(stack, "records") == "true",
     )
 
 

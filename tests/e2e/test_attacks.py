@@ -8,11 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from lightkube.generic_resource import create_namespaced_resource
 from lightkube.models.meta_v1 import ObjectMeta
 from lightkube.resources.core_v1 import ConfigMap, Secret
 from lightkube.resources.rbac_authorization_v1 import ClusterRole, ClusterRoleBinding
 
 from claimsmith import local
+from claimsmith.definitions import claim_crd, record_crds
+from claimsmith.local import install_crds
 from tests.attack_files import (
     ATTACKS,
     MINE,
@@ -21,7 +24,8 @@ from tests.attack_files import (
     SETTINGS,
     THEIRS,
     Attack,
-    app,
+    Data,
+    application,
     claim,
     config_map,
     marked,
@@ -36,6 +40,13 @@ pytestmark = pytest.mark.e2e
 KINDS = [("database.example.org", "v1beta1", "Server"), ("database.m.example.org", "v1beta1", "Server")]
 OWN = "stacks/dev/claims/team-a/own.yaml"
 WISH = {"writeConnectionSecretToRef": {"name": "orders"}}
+
+
+def owned(*objects: Data) -> list[Data]:
+    """What team-a was given: a claim of every dialect, and an application of these objects."""
+    blog = site()
+    named = {**blog, "metadata": {**blog["metadata"], "name": "own"}}
+    return [claim("own"), store("own"), queue(name="own"), named, application(MINE, "own", "shared", *objects)]
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +67,7 @@ def attacked(control_plane: local.Status, tmp_path_factory: pytest.TempPathFacto
     rig.write("claimsmith.yaml", SETTINGS)
     victim = marked(claim("orders", namespace=THEIRS, **WISH), "crossplane.io/external-name", "orders-db")
     rig.write("stacks/dev/claims/team-b/orders.yaml", [victim, store("store", namespace=THEIRS)])
-    rig.write(OWN, [claim("own"), store("own"), queue(name="own"), site(), app(config_map("settings"))])
+    rig.write(OWN, owned(config_map("settings")))
     rig.prepare("dev")
     rig.ok(rig.up("dev"))
     yield rig
@@ -108,8 +119,11 @@ def test_attacks(attack: Attack, written: Rig) -> None:
 
 def _binding_by_itself(rig: Rig) -> str:
     """The stack's config, in which claims need not be bound first: the attack itself is to be refused."""
-    text = (rig.root / "stacks" / "Pulumi.dev.yaml").read_text()
-    return text.replace("config:", "config:\n  claimsmith:bind: auto", 1)
+    return _with((rig.root / "stacks" / "Pulumi.dev.yaml").read_text(), "claimsmith:bind: auto")
+
+
+def _with(text: str, setting: str) -> str:
+    return text.replace("config:", f"config:\n  {setting}", 1)
 
 
 def test_a_secret_that_somebody_else_made(written: Rig) -> None:
@@ -124,7 +138,7 @@ def test_a_secret_that_somebody_else_made(written: Rig) -> None:
 
 def test_force_is_dropped_on_a_shared_target(written: Rig) -> None:
     forced = marked(config_map("settings", a="2"), "pulumi.com/patchForce")
-    written.write(OWN, [claim("own"), store("own"), queue(name="own"), site(), app(forced)])
+    written.write(OWN, owned(forced))
     written.ok(written.up("dev"))
     [found] = [c for c in written.client.list(ConfigMap, namespace=MINE) if c.metadata.name == "settings"]
     assert found.data == {"a": "2"}
@@ -137,3 +151,35 @@ def test_what_teams_were_given_is_deployed(attacked: Rig) -> None:
     owners = {labels.get("resourceclaim.crossplane.io/namespace") for labels in labelled}
     assert {MINE, THEIRS} <= owners
     assert attacked.secret(THEIRS, "orders")
+
+
+def test_a_record_that_somebody_else_made(written: Rig) -> None:
+    install_crds(written.kubeconfig, [*record_crds(), claim_crd("database.example.org/v1alpha1", "Database")])
+    resource = create_namespaced_resource("database.example.org", "v1alpha1", "Database", "databases")
+    by_hand = {"metadata": {"name": "attack", "namespace": MINE}, "spec": {"size": 99}}
+    written.client.create(resource.from_dict(by_hand))
+    written.write(PLACE, claim("attack"))
+    written.write("stacks/Pulumi.dev.yaml", _with(_binding_by_itself(written), "claimsmith:records: 'true'"))
+    ran = written.up("dev")
+    kept = written.client.get(resource, "attack", namespace=MINE).to_dict()
+    written.client.delete(resource, "attack", namespace=MINE)
+    assert ran.code != 0
+    assert "its record Database team-a/attack is there already and was not made by claimsmith" in ran.text
+    assert f"{PLACE}:" in ran.text
+    assert kept["spec"] == {"size": 99}
+
+
+def test_the_same_claim_from_another_stack(written: Rig) -> None:
+    place = "stacks/twin/claims/team-b/orders.yaml"
+    written.write(place, claim("orders", namespace=THEIRS, **WISH))
+    written.write("stacks/Pulumi.twin.yaml", (written.root / "stacks" / "Pulumi.dev.yaml").read_text())
+    written.ok(written.claimsmith("bind", "twin"))
+    written.ok(written.pulumi("stack", "init", "twin"))
+    before = live(written)
+    ran = written.up("twin")
+    after = live(written)
+    written.ok(written.pulumi("stack", "rm", "twin", "--yes", "--force"))
+    assert ran.code != 0
+    assert f"asks for the Secret {THEIRS}/orders, which is there already and belongs to attacked/dev/" in ran.text
+    assert f"{place}:" in ran.text
+    assert after == before

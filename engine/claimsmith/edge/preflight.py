@@ -12,11 +12,11 @@ from typing import Any
 
 from claimsmith import urns
 from claimsmith.cluster import Cluster
-from claimsmith.compose.identity import ADOPT, GIVEN_BY, PREVIOUS_API_VERSION
+from claimsmith.compose.identity import ADOPT, GIVEN_BY, PREVIOUS_API_VERSION, is_adopting
 from claimsmith.connection import Connection
 from claimsmith.edge.existing import Wanted, look_up
 from claimsmith.edge.provider import Taken, key_of
-from claimsmith.errors import DeployError, Problem, in_order
+from claimsmith.errors import DeployError, Problem, Source, in_order
 from claimsmith.expand import Child, claim_data
 from claimsmith.models.objects import ObjectKey
 from claimsmith.plan import GivenResource, Plan, PlannedClaim, secret_document
@@ -85,7 +85,7 @@ def _child(claim: PlannedClaim, child: Child) -> Wanted:
     head = f"{claim.address}: its child {template.name!r} is {shown}, which is there"
     fix = f'remove that one, let it have another name, or take it over: annotate the template with {ADOPT}: "true"'
     # Only the platform's own file counts: a claim could take over whatever it can name.
-    adopt = _annotations(template.base).get(ADOPT) == "true"
+    adopt = is_adopting(template.base)
     where = claim.binding.claim.document.source_of("metadata")
     return Wanted(document, claim.identity.owner, head, where, "metadata", fix, adopt)
 
@@ -102,7 +102,7 @@ def _secret(claim: PlannedClaim, secret: Connection) -> Wanted:
     where = claim.binding.claim.document.source_of(path)
     head = f"{claim.address} asks for the Secret {place}, which is there"
     fix = f'name another Secret, remove that one, or take it over: annotate the claim with {ADOPT}: "true"'
-    adopt = _annotations(claim.binding.claim.data).get(ADOPT) == "true"
+    adopt = is_adopting(claim.binding.claim.data)
     return Wanted(document, claim.identity.owner, head, where, path, fix, adopt, always=True)
 
 
@@ -110,7 +110,7 @@ def _given(resource: GivenResource, plan: Plan) -> Wanted:
     """What is given as it is: with the stack it would go, and a namespace with all that is in it."""
     head = f"stacks/{plan.stack}/resources gives {resource.key}, which is there"
     fix = f'leave it out (a reference finds it all the same), or take it over: annotate it with {ADOPT}: "true"'
-    adopt = _annotations(resource.document).get(ADOPT) == "true"
+    adopt = is_adopting(resource.document)
     owner = given_owner(plan.project, plan.stack)
     return Wanted(resource.document, owner, head, None, "metadata.name", fix, adopt, always=True)
 
@@ -152,7 +152,8 @@ def _renamed_child(claim: PlannedClaim, child: Child, before: str) -> Problem:
 def _records(plan: Plan) -> Iterator[Wanted]:
     for claim in plan.walk():
         written = records_of(claim.identity, claim_data(claim.binding), [{}], ())
-        yield from (_record(claim.address, document, claim.identity.owner) for _, document in written)
+        where = claim.binding.claim.document.source_of("metadata.name")
+        yield from (_record(claim.address, document, claim.identity.owner, where) for _, document in written)
     for left in plan.released:
         yield _record(str(left.identity.key), released_record(left.identity, ()), left.identity.owner)
     for target in plan.targets:
@@ -164,15 +165,16 @@ def _records(plan: Plan) -> Iterator[Wanted]:
         place = {"name": key.name, "namespace": key.namespace}
         whole = {"apiVersion": application.api_version, "kind": key.group_kind.kind, "metadata": place}
         owner = f"{plan.project}/{plan.stack}/{workload.placement.uid}"
-        yield from (_record(workload.address, d, owner) for d in (whole, *workload.documents()))
+        where = application.document.source_of("metadata.name")
+        yield from (_record(workload.address, d, owner, where) for d in (whole, *workload.documents()))
 
 
-def _record(address: str, document: Mapping[str, Any], owner: str) -> Wanted:
+def _record(address: str, document: Mapping[str, Any], owner: str, where: Source | None = None) -> Wanted:
     head = f"{address}: its record {document['kind']} {key_of(document).place} is there"
     fix = (
         "let whatever manages it go first and remove it, or write no records: claimsmith:records in the stack's config"
     )
-    return Wanted(document, owner, head, None, "metadata.name", fix)
+    return Wanted(document, owner, head, where, "metadata.name", fix)
 
 
 def _annotations(document: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -19,7 +19,7 @@ from claimsmith.expand import Child, claim_data
 from claimsmith.explain.parts import SecretSource, Step, secret_stories
 from claimsmith.explain.places import Place, document_of, said
 from claimsmith.plan import secret_document
-from claimsmith.records import records_of
+from claimsmith.records import records_of, reference
 
 _TOLD = {
     OWNER: "written by claimsmith: whose it is, so that nobody else writes it",
@@ -99,7 +99,7 @@ def written_for(here: Place) -> Iterator[Written]:
 
 def _records(here: Place) -> Iterator[Written]:
     draft, planned = here.draft, here.planned
-    made = [_reference(child) for child in draft.children]
+    made = [reference(child.document) for child in draft.children]
     made += [dict(inner.identity.claim_reference()) for inner in draft.nested]
     if draft.binding.klass.static:
         made = [dict(draft.binding.klass.static)]
@@ -112,9 +112,3 @@ def told_to_the_engine(child: Child, here: Place) -> Mapping[str, tuple[str, str
     """The annotations that the engine and its provider read, each with its value and what it is for."""
     told = engine_annotations(child.options, here.draft.identity)
     return {key: (text, _TOLD[key]) for key, text in told.items()}
-
-
-def _reference(child: Child) -> dict[str, str]:
-    head = {key: str(child.document[key]) for key in ("apiVersion", "kind")}
-    place = {"namespace": child.namespace} if child.namespace else {}
-    return {**head, **place, "name": child.name}

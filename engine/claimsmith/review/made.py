@@ -13,9 +13,10 @@ from claimsmith.compose.identity import OWNER
 from claimsmith.compose.options import Options, options_of, waiting
 from claimsmith.connection import Connection
 from claimsmith.documents import Document
-from claimsmith.expand import Child, Draft
+from claimsmith.expand import Child, Draft, claim_data
 from claimsmith.models.objects import ClassKey, GroupKind, ObjectKey
 from claimsmith.plan import Plan, PlannedClaim, hold, secret_document
+from claimsmith.records import records_of, reference, target_record
 from claimsmith.workload_plan import PlannedWorkload
 
 PATCH = "Patch"
@@ -91,17 +92,25 @@ class _Place:
 
 
 def made_by(
-    plan: Plan, drafts: Iterable[Draft] = (), given: Mapping[ObjectKey, Document] | None = None
+    plan: Plan,
+    drafts: Iterable[Draft] = (),
+    given: Mapping[ObjectKey, Document] | None = None,
+    *,
+    records: bool = False,
 ) -> dict[str, Made]:
     """Every object of a plan by its URN.
 
     `drafts` are those of the plan's claims, for applications within them; `given` the documents of what is given.
+    `records` says whether claims and composites are written to the cluster too.
     """
     found = [
         *_given(plan, given or {}),
         *(m for claim in plan.claims for m in _claim(plan, claim, _place(plan, claim), "", claim.address)),
         *_workloads(plan, list(drafts)),
     ]
+    if records:
+        found += [m for c in plan.claims for m in _claim_records(c, _place(plan, c), "", c.address)]
+        found += _workload_records(plan, list(drafts))
     return {m.urn: m for m in found}
 
 
@@ -152,6 +161,38 @@ def _claim(plan: Plan, claim: PlannedClaim, here: _Place, prefix: str, root: str
     yield from _held(plan, claim, here, prefix, root)
 
 
+def _claim_records(claim: PlannedClaim, here: _Place, prefix: str, root: str) -> Iterator[Made]:
+    """The objects that record a claim and its composites."""
+    made = [reference(c.document) for c in claim.children] + [dict(n.identity.claim_reference()) for n in claim.nested]
+    if claim.binding.klass.static:
+        made = [dict(claim.binding.klass.static)]
+    kept = any(child.options.retain for child in claim.children)
+    for word, document in records_of(claim.identity, claim_data(claim.binding), made or [{}], claim.connections):
+        # A composite stays with what it is made of.
+        options = Options(wait_for=(), retain=word == "composite" and kept)
+        urn, *aliases = here.urns(document, word)
+        yield Made(urn, root, f"{prefix}{word}", document, options, tuple(aliases), planned=claim)
+    for inner in claim.nested:
+        below = here.below(inner.binding.claim.key.group_kind, inner.template)
+        yield from _claim_records(inner, below, f"{prefix}{inner.template}/", root)
+
+
+def _workload_records(plan: Plan, drafts: list[Draft]) -> Iterator[Made]:
+    """The objects that record applications, their resources and targets; of their status nothing is known here."""
+    composed = dict(_composed(plan, drafts))
+    options = Options(wait_for=())
+    for workload in plan.workloads:
+        here = composed.get(workload.address, _own_place(plan, workload))
+        for resource, document in zip(workload.resources, workload.documents(), strict=True):
+            word = f"record/{resource.name}"
+            yield Made(here.urns(document, word)[0], workload.address, word, document, options)
+    for target in plan.targets:
+        document = target_record(target, f"{plan.project}/{plan.stack}/target")
+        name = f"target/{target.target.key.place}"
+        urn = urns.urn(plan.project, plan.stack, (urns.resource_type(document),), name)
+        yield Made(urn, "", name, document, options)
+
+
 def _held(plan: Plan, claim: PlannedClaim, here: _Place, prefix: str, root: str) -> Iterator[Made]:
     """The mark on an existing resource that a claim holds; one that the stack gives carries it from the start."""
     static = claim.binding.klass.static
@@ -172,11 +213,12 @@ def _held(plan: Plan, claim: PlannedClaim, here: _Place, prefix: str, root: str)
 def _workloads(plan: Plan, drafts: list[Draft]) -> Iterator[Made]:
     composed = dict(_composed(plan, drafts))
     for workload in plan.workloads:
-        kind = workload.placement.application.key.group_kind
-        own = _Place(
-            plan.project, plan.stack, (urns.component_type(kind),), (workload.placement.application.key.place,)
-        )
-        yield from _workload(plan, workload, composed.get(workload.address, own))
+        yield from _workload(plan, workload, composed.get(workload.address, _own_place(plan, workload)))
+
+
+def _own_place(plan: Plan, workload: PlannedWorkload) -> _Place:
+    key = workload.placement.application.key
+    return _Place(plan.project, plan.stack, (urns.component_type(key.group_kind),), (key.place,))
 
 
 def _workload(plan: Plan, workload: PlannedWorkload, here: _Place) -> Iterator[Made]:

@@ -31,11 +31,13 @@ class Side:
     plan: Plan
     refusals: tuple[Problem, ...] = ()
     """Why the engine's program would refuse this side as it is."""
+    keeps_records: bool = False
+    """Whether claims and composites are written to the cluster too."""
 
     @cached_property
     def made(self) -> dict[str, Made]:
         """Every object by its URN."""
-        return made_by(self.plan, self.expansion.drafts, self.catalog.resources)
+        return made_by(self.plan, self.expansion.drafts, self.catalog.resources, records=self.keeps_records)
 
     @cached_property
     def claims(self) -> dict[str, PlannedClaim]:

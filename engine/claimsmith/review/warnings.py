@@ -237,6 +237,10 @@ def _adopted(plan: Plan) -> Iterator[tuple[str, str, Source]]:
         if is_adopting(document.data) and claim.connection:
             secret = claim.connection
             yield claim.address, f"Secret {secret.namespace}/{secret.name}", document.source_of(path)
+        for child in (c for c in claim.children if is_adopting(c.template.base)):
+            source = child.template.document or claim.binding.klass.document
+            place = f"{child.namespace}/{child.name}" if child.namespace else child.name
+            yield claim.address, f"{child.template.kind} {place}", source.source_of(child.template.at)
     for workload in plan.workloads:
         application = workload.placement.application
         whole = is_adopting(application.data)
