@@ -94,6 +94,11 @@ class Rig:
         environment = workspace.environment(Project(self.root)) | (env or {})
         return self._run(["pulumi", *arguments, "--non-interactive"], environment)
 
+    def shell(self, line: str) -> Ran:
+        """Run a line as a user who has `claimsmith` on PATH would."""
+        path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+        return self._run(["bash", "-c", line], {**os.environ, "PATH": path})
+
     def up(self, stack: str, *arguments: str) -> Ran:
         return self.pulumi("up", "--stack", stack, "--yes", "--skip-preview", *arguments)
 
