@@ -30,7 +30,8 @@ KUBECONFIG = "claimsmith:kubeconfig"
 was meant to be a path."""
 STATE = "state"
 PASSPHRASE = "passphrase"
-UPGRADE = 'eval "$(claimsmith env)" && PULUMI_DIY_BACKEND_IGNORE_DEPRECATION_ERROR=true pulumi state upgrade --yes'
+# Engines from 3.257 on refuse `state upgrade` itself without the variable; older ones do not read Pulumi.yaml for it.
+UPGRADE = "PULUMI_DIY_BACKEND_IGNORE_DEPRECATION_ERROR=true pulumi state upgrade --yes"
 
 
 def prepare(project: Project) -> None:
@@ -60,7 +61,9 @@ def legacy_state(project: Project) -> Problem | None:
         return None
     folder = (project.private / STATE).relative_to(project.root)
     what = f"the state in {folder} has the layout from before stacks belonged to projects, which newer engines refuse"
-    return Problem(what, fix=f"upgrade it once: {UPGRADE}")
+    return Problem(
+        what, fix=f'upgrade it once: eval "$(claimsmith env)" && PULUMI_BACKEND_URL=file://./{folder} {UPGRADE}'
+    )
 
 
 def settings(project: Project, base: Mapping[str, str] | None = None) -> dict[str, str]:

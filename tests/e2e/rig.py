@@ -104,6 +104,11 @@ class Rig:
         """The environment that `claimsmith env` sets up for `pulumi`."""
         return workspace.environment(Project(self.root), {**os.environ, **self.settings})
 
+    def shell(self, line: str) -> Ran:
+        """Run a line as a user who has `claimsmith` on PATH would."""
+        path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+        return self._run(["bash", "-c", line], {**os.environ, "PATH": path})
+
     def up(self, stack: str, *arguments: str) -> Ran:
         return self.pulumi("up", "--stack", stack, "--yes", "--skip-preview", *arguments)
 
