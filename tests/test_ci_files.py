@@ -463,3 +463,9 @@ def test_both_halves_know_one_mark_and_one_limit() -> None:
     text = COMMENT.read_text("utf-8")
     assert f'MARK = "{MARK}"' in text
     assert f"LONGEST = {LIMIT:_}" in text
+
+
+def test_the_threat_model_names_tests_that_exist() -> None:
+    named = set(re.findall(r"`(test_\w+)`", (CI / "threat-model.md").read_text("utf-8")))
+    assert len(named) >= 8
+    assert named <= set(globals())

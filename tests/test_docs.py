@@ -16,7 +16,7 @@ from claimsmith.cli.app import app
 from claimsmith.templating import subset_table
 from tests.conftest import ROOT
 
-DOCS = sorted((ROOT / "docs").glob("*.md"))
+DOCS = sorted((ROOT / "docs").rglob("*.md"))
 PAGES = [*DOCS, ROOT / "README.md"]
 PICTURES = sorted((ROOT / "docs" / "pictures").glob("*.svg"))
 
@@ -92,4 +92,5 @@ def test_pictures_are_for_light_and_dark_and_have_a_title(picture: Path) -> None
 
 def test_every_page_is_in_the_index() -> None:
     index = text(ROOT / "docs" / "README.md")
-    assert [p.name for p in DOCS if f"({p.name})" not in index and p.name != "README.md"] == []
+    names = [p.relative_to(ROOT / "docs").as_posix() for p in DOCS]
+    assert [name for name in names if f"({name})" not in index and name != "README.md"] == []

@@ -5,6 +5,7 @@ Each project has all hostile texts at one place of its claims; each command prin
 
 from __future__ import annotations
 
+import functools
 import json
 import re
 import subprocess
@@ -162,18 +163,17 @@ OUTPUTS: dict[str, list[str]] = {
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
     """The project of each place, made once: a harmless base in git, the hostile texts in the working tree."""
-    made: dict[str, Path] = {}
 
+    @functools.cache
     def of(place: str) -> Path:
-        if place not in made:
-            files = changed()
-            files[CLASS]["spec"]["resources"][1]["patches"].append(COPIED)
-            root = made[place] = write(tmp_path_factory.mktemp(place), {**files, **PLACES[place](HARMLESS)})
-            for words in (["init", "--quiet", "."], ["add", "--all"], ["commit", "--quiet", "--message", "base"]):
-                who = ("-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "commit.gpgsign=false")
-                subprocess.run(["git", *who, *words], cwd=root, check=True, capture_output=True)
-            write(root, PLACES[place](HOSTILE))
-        return made[place]
+        files = changed()
+        files[CLASS]["spec"]["resources"][1]["patches"].append(COPIED)
+        root = write(tmp_path_factory.mktemp(place), {**files, **PLACES[place](HARMLESS)})
+        for words in (["init", "--quiet", "."], ["add", "--all"], ["commit", "--quiet", "--message", "base"]):
+            who = ("-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "commit.gpgsign=false")
+            subprocess.run(["git", *who, *words], cwd=root, check=True, capture_output=True)
+        write(root, PLACES[place](HOSTILE))
+        return root
 
     return of
 

@@ -85,6 +85,24 @@ def test_its_make_and_workflow_files_can_be_read(made: Path) -> None:
     assert ".claimsmith/" in (made / ".gitignore").read_text().splitlines()
 
 
+@pytest.mark.parametrize(
+    ("files", "installed"),
+    [
+        pytest.param({}, "-r requirements.txt", id="versions"),
+        pytest.param({"requirements.lock": ""}, "--require-hashes -r requirements.lock", id="hashes"),
+    ],
+)
+def test_packages_are_installed_by_hash_where_hashes_are_known(
+    made: Path, tmp_path: Path, files: dict[str, str], installed: str
+) -> None:
+    shutil.copytree(made, tmp_path / "project")
+    for name, text in files.items():
+        (tmp_path / "project" / name).write_text(text)
+    words = ["make", "-n", "check"]
+    told = subprocess.run(words, cwd=tmp_path / "project", capture_output=True, text=True, check=True).stdout
+    assert f"pip install -q {installed}\n" in told
+
+
 def test_the_same_name_gives_the_same_bytes(made: Path, tmp_path: Path) -> None:
     skeleton.init(tmp_path / "again", "my-platform")
     assert contents(tmp_path / "again") == contents(made)
