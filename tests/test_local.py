@@ -592,6 +592,16 @@ def test_kubeconfig_is_private(plane: local.Status) -> None:
 
 
 @pytest.mark.e2e
+def test_a_damaged_kubeconfig_is_written_anew(tmp_path: Path) -> None:
+    with local.running(tmp_path) as plane:
+        whole = plane.kubeconfig.read_text()
+        plane.kubeconfig.write_text("users: *canary")
+        assert not local.status(tmp_path).running, "told, not a traceback"
+        assert local.up(tmp_path).running
+        assert plane.kubeconfig.read_text() == whole
+
+
+@pytest.mark.e2e
 def test_stranger_is_forbidden(plane: local.Status) -> None:
     cluster = select(plane.kubeconfig.read_text(), file="kubeconfig").cluster
     authority = base64.b64decode(cluster["certificate-authority-data"]).decode()

@@ -259,17 +259,28 @@ def test_a_link_is_no_copy(tmp_path: Path) -> None:
     assert copies(tmp_path) == []
 
 
-def test_the_copy_of_a_provider_that_runs_is_left_alone(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("temporary", "want"),
+    [
+        pytest.param("mine", ["kubeconfig11111111"], id="its-folder"),
+        pytest.param("mine/../mine", ["kubeconfig11111111"], id="its-folder-by-another-way"),
+        pytest.param("others", ["kubeconfig11111111", "kubeconfig22222222"], id="another-folder"),
+    ],
+)
+def test_the_copy_of_a_provider_that_runs_is_left_alone(tmp_path: Path, temporary: str, want: list[str]) -> None:
+    folder = tmp_path / "mine"
+    folder.mkdir()
     for name, when in (("kubeconfig11111111", 1), ("kubeconfig22222222", 2**33)):
-        (tmp_path / name).write_text(block(config()))
-        os.utime(tmp_path / name, (when, when))
+        (folder / name).write_text(block(config()))
+        os.utime(folder / name, (when, when))
     command = ["/plugins/pulumi-resource-kubernetes", "-c", "import sys; print(flush=True); sys.stdin.read()"]
+    environment = {**os.environ, "TMPDIR": str(tmp_path / temporary)}
     with subprocess.Popen(
-        command, executable=sys.executable, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        command, executable=sys.executable, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE
     ) as provider:
         assert provider.stdout
         provider.stdout.readline()
-        assert copies(tmp_path) == ["kubeconfig11111111"], "it began after this one was written"
+        assert copies(folder) == want, "it began after the first one was written"
         assert provider.stdin
         provider.stdin.close()
 

@@ -46,13 +46,13 @@ def kubeconfigs(folder: Path, known: Callable[[], list[str]]) -> list[Path]:
     """The copies of these kubeconfigs that Kubernetes providers, which have ended, left in a temporary folder.
 
     A copy has the name that the provider gives, belongs to this user and holds the same servers and secrets. It is left
-    alone where a provider runs that was there when it was written; so are all where nobody tells (no /proc).
+    alone where a provider runs that could have written it; so are all where nobody tells (no /proc).
     """
     found = [p for p in sorted(folder.glob("kubeconfig*")) if _PROVIDERS_COPY.fullmatch(p.name)]
     if not found or not _PROC.joinpath("self").exists():
         return []
     wanted = {c for text in known() if (c := credentials(text))}
-    living = list(_providers())
+    living = list(_providers(folder))
     return [p for p in found if _is_copy(p, wanted, living)]
 
 
@@ -67,15 +67,19 @@ def _is_copy(path: Path, wanted: set[frozenset[str]], living: list[float]) -> bo
         return False
 
 
-def _providers() -> Iterator[float]:
-    """When each Kubernetes provider that runs here began."""
+def _providers(temporary: Path) -> Iterator[float]:
+    """When each Kubernetes provider of this user's that has this temporary folder began."""
     for folder in _PROC.iterdir():
         if folder.name.isdigit():
             try:
-                program = folder.joinpath("cmdline").read_bytes().split(b"\0")[0].decode(errors="replace")
+                program = folder.joinpath("cmdline").read_bytes().split(b"\0")[0]
+                environment = folder.joinpath("environ").read_bytes().split(b"\0")
             except OSError:
                 continue
-            if Path(program).name.startswith(_PROVIDER):
+            named = [v.removeprefix(b"TMPDIR=") for v in environment if v.startswith(b"TMPDIR=")]
+            # As Go's os.TempDir does.
+            its = Path(os.fsdecode((named and named[0]) or b"/tmp"))
+            if Path(os.fsdecode(program)).name.startswith(_PROVIDER) and its.resolve() == temporary.resolve():
                 yield locks.begun(int(folder.name)) or 0.0
 
 

@@ -20,14 +20,13 @@ from claimsmith.errors import ConnectionError_, DeployError, EngineError, Proble
 from claimsmith.local import process
 from claimsmith.models.objects import GroupKind
 from claimsmith.posix import fcntl
-from claimsmith.project import PRIVATE, Project
+from claimsmith.project import Project
 from claimsmith.recovery import checkpoint, leftovers, locks
 from claimsmith.recovery.checkpoint import CREATING, Pending
 from claimsmith.recovery.leftovers import Leftover
 from claimsmith.recovery.locks import Lock
 from claimsmith.render import documents
 from claimsmith.toolchain import private_runs
-from claimsmith.toolchain.private_runs import FOLDER
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,8 +91,6 @@ class Report:
     strays: tuple[Stray, ...] = ()
     processes: tuple[Leftover, ...] = ()
     files: tuple[str, ...] = ()
-    runs: tuple[str, ...] = ()
-    """The temporary folders of runs that have ended, by name."""
     copies: tuple[Path, ...] = ()
     """Copies of the kubeconfig in the system's temporary folder."""
     warnings: tuple[Problem, ...] = field(default=())
@@ -108,10 +105,6 @@ class Report:
                 for lock in self.locks
             ),
             *(Step(f"{file}: half-written by a run that is gone", "remove it") for file in self.files),
-            *(
-                Step(f"{PRIVATE}/{FOLDER}/{run}: temporary files of a run that is gone", "remove it")
-                for run in self.runs
-            ),
             *(Step(f"{copy}: the kubeconfig, left by a provider that is gone", "remove it") for copy in self.copies),
             *(i.step for i in self.interrupted),
         ]
@@ -152,7 +145,6 @@ def look(project: Project, stack: str, *, unlock: bool = False) -> Report:
         strays=strays,
         processes=tuple(leftovers.processes(project.root)),
         files=tuple(p.relative_to(project.root).as_posix() for p in leftovers.half_written(project.root)),
-        runs=tuple(private_runs.dead(str(project.private))),
         copies=tuple(copies),
         warnings=tuple(warnings),
     )
@@ -168,7 +160,7 @@ def mend(project: Project, stack: str, *, unlock: bool = False) -> Report:
             lock.file.unlink(missing_ok=True)
         for file in report.files:
             (project.root / file).unlink(missing_ok=True)
-        # Not only those of the report: that of a plugin which was ended just now is free too.
+        # Those of other dead runs went with the first run of the engine above; not that of a plugin ended just now.
         for run in private_runs.dead(str(project.private)):
             private_runs.remove(str(project.private), run)
         for copy in report.copies:
