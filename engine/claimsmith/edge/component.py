@@ -300,8 +300,8 @@ class Composite(pulumi.ComponentResource, metaclass=_Refusing):
     def finish(self) -> None:
         """Write the records, where the stack keeps them, and tell the engine that all children are registered."""
         references = [_reference(made) for made in self._made]
-        waits: list[Any] = [m.id if isinstance(m, Managed) else m.phase for m in self._made]
-        waits += [s.id for s in self._secret_resources]
+        waits: list[Any] = [m.ready if isinstance(m, Managed) else m.phase for m in self._made]
+        waits += [s.ready for s in self._secret_resources]
         if self._deployment.records:
             self._record(references)
         self.phase = pulumi.Output.all(*waits).apply(lambda _: "Bound")

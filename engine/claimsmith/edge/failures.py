@@ -17,7 +17,7 @@ from claimsmith.edge.managed import Managed
 from claimsmith.errors import EngineError, Problem
 from claimsmith.plan import Plan
 
-# Newer SDKs only: what the outputs of a resource raise when it failed and the engine goes on with the others.
+# Of some SDKs (3.255, not 3.272): raised by the outputs of a resource that failed while the engine goes on with others.
 _FAILED: tuple[type[Exception], ...] = tuple(filter(None, [getattr(stack, "ResourceRegistrationFailed", None)]))
 
 
@@ -34,16 +34,22 @@ def watch(deployment: Deployment, plan: Plan) -> None:
 async def _told(made: Sequence[tuple[str, Managed]], cluster: Cluster) -> bool:
     for address, resource in made:
         try:
-            await resource.id.future()
-        except _FAILED as error:
-            # What depends on it fails too, with the same words.
-            if f"resource {resource._name} [" in str(error):
-                problem = await asyncio.to_thread(_unready, address, resource.document, cluster)
-                if problem:
-                    pulumi.log.error(str(problem))
+            failed = await _failed(resource)
         except Exception:
             return False  # Told by the engine.
+        if failed and (problem := await asyncio.to_thread(_unready, address, resource.document, cluster)):
+            pulumi.log.error(str(problem))
     return True
+
+
+async def _failed(resource: Managed) -> bool:
+    """Whether a child was created and did not become ready; what depends on it was then not created at all."""
+    try:
+        created = await resource.id.future()
+        return bool(created) and not await resource.ready.is_known()
+    except _FAILED as error:
+        # What depends on it fails too, with the same words.
+        return f"resource {resource._name} [" in str(error)
 
 
 def _unready(address: str, document: Mapping[str, Any], cluster: Cluster) -> Problem | None:

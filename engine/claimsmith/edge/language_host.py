@@ -38,7 +38,7 @@ except ImportError as missing:
     )
 
 PR_SET_PDEATHSIG = 1
-# Newer SDKs only: what the outputs of a resource raise when it failed and the engine goes on with the others.
+# Of some SDKs (3.255, not 3.272): raised by the outputs of a resource that failed while the engine goes on with others.
 REGISTRATION_FAILED: tuple[type[Exception], ...] = tuple(
     filter(None, [getattr(stack, "ResourceRegistrationFailed", None)])
 )

@@ -40,6 +40,15 @@ class Managed(pulumi.CustomResource):
         super().__init__(token, resource_name, {"status": None, **document}, whole)
 
     @property
+    def ready(self) -> pulumi.Output[str]:
+        """Its id, once it was created and became ready.
+
+        Where it was created and did not become ready, and the engine goes on with the others, Pulumi's SDK 3.255 lets
+        all outputs fail; 3.272 resolves the id all the same, and every other output as unknown.
+        """
+        return pulumi.Output.all(self.id, self.metadata).apply(lambda both: str(both[0]))
+
+    @property
     def name(self) -> pulumi.Output[str]:
         """The object's name in the cluster: whoever uses it is made after it."""
         return self.metadata.apply(lambda metadata: str(metadata["name"]))

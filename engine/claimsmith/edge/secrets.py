@@ -63,7 +63,7 @@ def _ready(deployment: Deployment, place: SecretPlace, made: Any, parent: pulumi
     if not isinstance(made, Managed):
         return [made.details or {}, made.seen if place.own else {}]
     if deployment.cluster is not None:
-        return made.id
+        return made.ready
     data: Any = {}
     if place.reads_secret:
         document = {
@@ -74,7 +74,7 @@ def _ready(deployment: Deployment, place: SecretPlace, made: Any, parent: pulumi
         opts = pulumi.ResourceOptions(
             parent=parent,
             provider=deployment.provider,
-            id=made.id.apply(lambda _: str(place)),
+            id=made.ready.apply(lambda _: str(place)),
             additional_secret_outputs=["data"],
         )
         # A field that is not among the inputs would not be among the outputs.

@@ -63,7 +63,7 @@ class Workload(Composite):
             made[ready.name] = self._object(ready, [made[n] for n in ready.needs])
         if self._deployment.records:
             self._write_down(list(made.values()))
-        deployed = [m.id for m in made.values()]
+        deployed = [m.ready for m in made.values()]
         self._deployed.set_result(pulumi.Output.all(*deployed).apply(lambda _: "Deployed"))
         told = [_told(r) for r in self.PLANNED.resources]
         self.tree = told
@@ -213,7 +213,7 @@ def _copied(deployment: Deployment, secret: Propagated) -> dict[str, Any]:
     place = (secret.source.namespace, secret.source.name)
     if place in deployment.connections:
         return {"data": deployment.connections[place], "type": SECRET_TYPE}
-    ready = deployment.resource(secret.made_by).id if secret.made_by else pulumi.Output.from_input("")
+    ready = deployment.resource(secret.made_by).ready if secret.made_by else pulumi.Output.from_input("")
     what = f"the Secret {secret.source.place}, which is to go along to {secret.namespace} of a target, is missing"
     problem = Problem(what, fix="make it, or take it out of the application's secrets")
 
@@ -244,7 +244,7 @@ def _kubeconfig(deployment: Deployment, cluster: TargetCluster) -> pulumi.Output
     # A brought cluster's Secret may be that of a claim of this run.
     details = deployment.connections.get((namespace, name))
     if details is None:
-        ready = deployment.resource(cluster.address).id if cluster.address else pulumi.Output.from_input("")
+        ready = deployment.resource(cluster.address).ready if cluster.address else pulumi.Output.from_input("")
         details = ready.apply(read)
     return pulumi.Output.secret(details.apply(made))
 
