@@ -18,7 +18,7 @@ from claimsmith.edge import (
 class PlainSpec(TypedDict, total=False):
     """What Net claims say, as far as this class reads it."""
 
-    sibling: pulumi.Input[Any]
+    labelled: pulumi.Input[Any]
     provider: pulumi.Input[Any]
 
 
@@ -40,7 +40,7 @@ class Plain(Composite):
         "infrastructure.crossplane.io/v1alpha1",
         "CompositeResourceClass",
         "plain",
-        digest="sha256:90678fec305d4c5fecc12b8c6872e8c37c6d92e3792eccc4bc18327e6c6757c5",
+        digest="sha256:3656d8f2e941e1ba9a32ad9905ee84e2dbed3729084667d7b5df439ccf272886",
     )
 
     def __init__(self, name: str, args: PlainArgs, opts: pulumi.ResourceOptions | None = None) -> None:
@@ -56,19 +56,19 @@ class Plain(Composite):
         )
 
         self.child(
-            "beside",
+            "labelled",
             "compute.gcp.crossplane.io/v1beta1",
             "Subnetwork",
             spec={
                 "forProvider": {
                     "region": "eu",
-                    "networkSelector": spec.get("sibling", ABSENT),
+                    "networkSelector": spec.get("labelled", ABSENT),
                 }
             },
         )
 
         self.child(
-            "labelled",
+            "within",
             "compute.gcp.crossplane.io/v1beta1",
             "Subnetwork",
             spec={"forProvider": first(spec.get("provider", ABSENT), {"region": "eu"})},
