@@ -126,6 +126,21 @@ def test_the_component_follows_the_recorded_pick() -> None:
     assert picked == {"default-a", "default-b", "default-c"}
 
 
+def test_the_component_follows_a_copied_selector_of_a_sibling() -> None:
+    """A class is not converted with what its claims copy into it: no golden case, since those are."""
+    patch = samples.patch("spec.sibling", "spec.forProvider.networkSelector")
+    subnetwork = {**samples.SUBNETWORK, "spec": {"forProvider": {"region": "eu"}}}
+    klass = samples.class_data("net", {"base": samples.NETWORK}, {"base": subnetwork, "patches": [patch]})
+    claim = samples.claim_data("a", classRef=samples.class_ref("net"), sibling={"matchComposite": True})
+    source = generate.generate([samples.one_class(klass)], samples.table(), source="")
+    example = Example(samples.planned([klass], [claim]), {"net": source})
+    found = rendered(example.plan)
+    assert by_name([r.inputs for r in made(example)]) == found
+    [name] = [name for kind, name in found if kind == "Network"]
+    [made_of] = [d["spec"]["forProvider"] for (kind, _), d in found.items() if kind == "Subnetwork"]
+    assert made_of == {"region": "eu", "networkRef": {"name": name}}
+
+
 def test_a_component_without_a_plan_picks_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
     catalog = samples.catalog_of(samples.SHARED, samples.sharing("a", "b", "c"))
     source = generate.generate(list(catalog.classes.values()), samples.table(), source="")

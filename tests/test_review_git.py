@@ -230,7 +230,7 @@ def test_an_environment_whose_files_are_the_same_is_planned_once(
 
     read: list[Path] = []
     plan = sides.read_side
-    monkeypatch.setattr(sides, "read_side", lambda p, stack: read.append(p.root) or plan(p, stack))
+    monkeypatch.setattr(sides, "read_side", lambda p, stack, **more: read.append(p.root) or plan(p, stack, **more))
     assert run("review").exit_code == 0
     assert read == [project]
     write(project, changed(STAYS))
