@@ -140,6 +140,7 @@ def test_what_is_missing_is_told_with_the_way_to_get_it(
         pytest.param(["generate", "--check"], id="generate"),
         pytest.param(["explain", "dev", "sql"], id="explain"),
         pytest.param(["classes"], id="classes"),
+        pytest.param(["crds"], id="crds"),
         pytest.param(["graph", "dev"], id="graph"),
         pytest.param(["local", "--help"], id="help"),
     ],
