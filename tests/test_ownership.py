@@ -174,6 +174,10 @@ class Cluster:
             raise ControlPlaneError("forbidden")
         return self._found
 
+    def find(self, _api_version: str, _kind: str, wanted: list[Any]) -> dict[Any, Any]:
+        found = self.read()
+        return {place: {"metadata": found["metadata"]} for place in wanted} if found else {}
+
 
 BUCKET = {"size": 2, "forProvider": {}}
 SIZE = {"f:spec": {"f:size": {}}}

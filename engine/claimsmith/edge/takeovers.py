@@ -5,32 +5,57 @@ The engine says nothing of them until a child changes, and then only that the AP
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 from claimsmith import ownership
-from claimsmith.cluster import Cluster
+from claimsmith.cluster import Cluster, Object, Place
 from claimsmith.compose.identity import Identity
 from claimsmith.compose.options import field_manager
 from claimsmith.errors import ControlPlaneError, Problem
 from claimsmith.expand import Child
 from claimsmith.plan import Plan
 
+Row = tuple[Child, Identity]
+
 
 def conflicts_ahead(plan: Plan, cluster: Cluster) -> list[Problem]:
-    """A warning for each field that the next change of its child would be refused for."""
-    made = [(child, claim.identity) for claim in plan.walk() for child in claim.children]
+    """A warning for each field that the next change of its child would be refused for.
+
+    Who owns which field is part of the metadata, which is listed kind by kind; only children of which others own
+    something that we set are read whole.
+    """
+    kinds: dict[tuple[str, str], list[Row]] = {}
+    for claim in plan.walk():
+        for child in claim.children:
+            head = str(child.document["apiVersion"]), str(child.document["kind"])
+            kinds.setdefault(head, []).append((child, claim.identity))
+    suspects = [row for (api, kind), rows in kinds.items() for row in _suspects(api, kind, rows, cluster)]
     with ThreadPoolExecutor(max_workers=8) as pool:
-        return [p for found in pool.map(lambda row: _of_child(row[0], row[1], cluster), made) for p in found]
+        return [p for found in pool.map(lambda row: _conflicts(row, cluster), suspects) for p in found]
 
 
-def _of_child(child: Child, identity: Identity, cluster: Cluster) -> list[Problem]:
-    document = child.document
+def _suspects(api_version: str, kind: str, rows: Sequence[Row], cluster: Cluster) -> list[Row]:
+    """The children of a kind of which somebody else owns a field that we set, whatever it holds."""
     try:
-        live = cluster.read(str(document["apiVersion"]), str(document["kind"]), child.name, child.namespace or None)
+        found = cluster.find(api_version, kind, [_place(child) for child, _ in rows])
     except ControlPlaneError:
         return []  # Who may not read an object cannot change it either: told by the engine.
-    if live is None:
-        return []
-    manager = field_manager(identity.project, identity.stack)
-    taken = ownership.taken_over(document, live, manager, child.options.ignore_changes)
+    return [(child, who) for child, who in rows if (live := found.get(_place(child))) and _taken(child, who, live)]
+
+
+def _conflicts(row: Row, cluster: Cluster) -> list[Problem]:
+    child, identity = row
+    document = child.document
+    live = cluster.read(str(document["apiVersion"]), str(document["kind"]), child.name, child.namespace or None)
+    taken = _taken(child, identity, live) if live else []
     return [ownership.conflict(child.address, document, t) for t in taken]
+
+
+def _taken(child: Child, identity: Identity, live: Object) -> list[ownership.Taken]:
+    manager = field_manager(identity.project, identity.stack)
+    return ownership.taken_over(child.document, live, manager, child.options.ignore_changes)
+
+
+def _place(child: Child) -> Place:
+    return child.namespace, child.name
