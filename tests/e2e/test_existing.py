@@ -22,7 +22,6 @@ from tests.e2e.rig import RESOURCE_GROUP, SERVER, Rig, eventually
 pytestmark = pytest.mark.e2e
 
 NEVER_READY = "simulated-cloud.claimsmith.io/never-ready"
-"""Seconds after which a run that does nothing is given up, on however busy a machine."""
 NO_CHECKPOINTS = {"PULUMI_EXPERIMENTAL": "true", "PULUMI_SKIP_CHECKPOINTS": "true"}
 
 
