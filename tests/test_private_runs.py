@@ -26,11 +26,11 @@ exit 7
 """
 
 
-def eventually(check: Callable[[], bool], *, within: float = 60.0) -> bool:
-    end = time.monotonic() + within
-    while not check() and time.monotonic() < end:
+def eventually(check: Callable[[], bool]) -> bool:
+    """Wait as long as it takes: a hang meets the time limit of all tests."""
+    while not check():
         time.sleep(0.01)
-    return check()
+    return True
 
 
 @dataclass
@@ -119,7 +119,7 @@ def test_nothing_is_left_of_a_run_that_is_killed(place: Place, number: signal.Si
     run, folder = place.begin()
     assert (folder / "kubeconfig4711").exists()
     run.send_signal(number)
-    assert run.wait(60) == -number
+    assert run.wait() == -number
     assert eventually(lambda: not place.left())
 
 

@@ -26,7 +26,7 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 import pytest
 import yaml
 
-from claimsmith.local.api import current
+from claimsmith.kubeconfig import select
 
 MERGES, CREATES = "creating-merges", "creating-refuses"
 both_ways = pytest.mark.parametrize("kubeconfig", [MERGES, CREATES], indirect=True)
@@ -42,8 +42,8 @@ _HOP = {"connection", "transfer-encoding", "content-length", "host", "accept-enc
 @contextmanager
 def creating_provider(kubeconfig: Path, folder: Path) -> Iterator[Path]:
     """A kubeconfig, written to a folder, for the cluster of another one, with the stand-in in between."""
-    cluster, user = current(yaml.safe_load(kubeconfig.read_text()))
-    server = _Server(urlsplit(cluster["server"]).netloc, _trust(cluster, user))
+    selected = select(kubeconfig.read_text(), file=kubeconfig.name)
+    server = _Server(urlsplit(selected.cluster["server"]).netloc, _trust(selected.cluster, selected.user))
     thread = threading.Thread(target=server.serve_forever, name="creating-provider")
     thread.start()
     try:

@@ -25,7 +25,7 @@ TESTS = (sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/
 def run(folder: Path, *command: str) -> str:
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     env = {**os.environ, **SOMEBODY, "PATH": path}
-    done = subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, timeout=900)
+    done = subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 

@@ -22,8 +22,6 @@ from tests.e2e.rig import RESOURCE_GROUP, SERVER, Rig, eventually
 pytestmark = pytest.mark.e2e
 
 NEVER_READY = "simulated-cloud.claimsmith.io/never-ready"
-WAIT = 120.0
-"""Seconds after which a run that does nothing is given up, on however busy a machine."""
 NO_CHECKPOINTS = {"PULUMI_EXPERIMENTAL": "true", "PULUMI_SKIP_CHECKPOINTS": "true"}
 
 
@@ -87,9 +85,9 @@ def test_a_child_is_adopted_where_its_template_says_so(rig: Rig) -> None:
 def test_what_a_killed_run_made_without_checkpoints_is_taken_over(rig: Rig, control_plane: local.Status) -> None:
     """The state knows nothing of that run: `recover` lists what it made, and the next run imports it."""
     estate = Estate(rig, Path(control_plane.kubeconfig).parents[2], random.Random(1))
-    estate.prepare(2, seconds=20)
+    estate.prepare(2, seconds=60)
     run = Run(rig, "dev", env=NO_CHECKPOINTS)
-    made = eventually(lambda: len(found := rig.live(RESOURCE_GROUP, namespace=rig.name)) == 2 and found, within=WAIT)
+    made = eventually(lambda: len(found := rig.live(RESOURCE_GROUP, namespace=rig.name)) == 2 and found)
     assert run.kill("engine")
     run.ended()
     rig.ok(rig.claimsmith("recover", "dev", "--yes"))
@@ -106,7 +104,7 @@ def test_what_appears_after_the_check_is_refused_by_a_newer_provider(rig: Rig) -
     """Before 4.29 it would be merged into: between the check and the create nobody looks."""
     names = prepared(rig, **{NEVER_READY: "true"})
     run = Run(rig, "dev")
-    eventually(lambda: rig.live(RESOURCE_GROUP, namespace=rig.name), within=WAIT)
+    eventually(lambda: rig.live(RESOURCE_GROUP, namespace=rig.name))
     head = {"apiVersion": "database.azure.crossplane.io/v1beta1", "kind": "MySQLServer"}
     rig.create(SERVER, {**head, "metadata": {"name": names["MySQLServer"]}, "spec": {"theirs": True}})
     # Only now does what the server waits for become ready.

@@ -206,8 +206,8 @@ def test_a_killed_run_leaves_no_temporary_file(rig: Rig) -> None:
     deployed(rig)
     rig.write("stacks/dev/claims/sql.yaml", claim(rig.name, storageGB=20))
     run = Run(rig, "dev")
-    provider = eventually(lambda: run.part("provider"), within=120.0)
-    eventually(lambda: any("kubeconfig" in name for name in temporary(rig)), within=120.0)
+    provider = eventually(lambda: run.part("provider"))
+    eventually(lambda: any("kubeconfig" in name for name in temporary(rig)))
     for pid in (run.process.pid, provider):
         os.kill(pid, signal.SIGKILL)
     run.ended()
