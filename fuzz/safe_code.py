@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-MODULES = frozenset({"typing", "pulumi", "claimsmith.edge"})
+MODULES = frozenset({"enum", "typing", "pulumi", "claimsmith.edge"})
 METHODS = frozenset(
     {"child", "composite", "templated", "select", "observed", "start_environment", "publish_connection", "finish"}
 )

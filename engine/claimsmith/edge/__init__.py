@@ -11,9 +11,11 @@ from claimsmith.edge.claim_types import (
     InfrastructureSpec,
     RequirementSpec,
 )
-from claimsmith.edge.component import ClaimKind, ClassRef, Composite, from_field, from_value
+from claimsmith.edge.component import Composite
 from claimsmith.edge.composition import Composition
 from claimsmith.edge.deployment import Deployment as Context
+from claimsmith.edge.secrets import from_field, from_value
+from claimsmith.edge.served import ClaimKind, ClassRef
 from claimsmith.edge.values import (
     adler32,
     clamp_max,

@@ -2,15 +2,15 @@
 
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
 import pulumi
 
-from claimsmith import binding, connection, fieldpath, flow, reference
+from claimsmith import connection, fieldpath, flow, reference
 from claimsmith.absent import ABSENT
 from claimsmith.compose import details
-from claimsmith.compose.identity import EXTERNAL_NAME, PROTECT, Identity, dress
+from claimsmith.compose.identity import Identity, dress
 from claimsmith.compose.options import (
     FIELD_MANAGER,
     Options,
@@ -24,64 +24,21 @@ from claimsmith.connection import Connection, SecretPlace
 from claimsmith.edge import secrets
 from claimsmith.edge.deployment import Deployment
 from claimsmith.edge.managed import Managed
+from claimsmith.edge.served import ClaimKind, ClassRef, composition_of, identity_of
 from claimsmith.edge.values import filled, join, pruned, secrets_hidden, within
 from claimsmith.errors import EngineError, GenerateError, Problem
 from claimsmith.expand import templated, with_secret_place
 from claimsmith.models.klass import Detail, Opaque, Parent
 from claimsmith.models.klass import SecretPlace as ComposedSecret
-from claimsmith.models.objects import ClaimKey, ClassKey, GroupKind, group_of
+from claimsmith.models.objects import ClaimKey, GroupKind
 from claimsmith.models.xrd import SECRET_NAMESPACE
 from claimsmith.plan import connections_of, secret_document
 from claimsmith.records import records_of
 from claimsmith.reference import Selection, Target
 from claimsmith.schema import defaulted
-from claimsmith.urns import component_type, resource_type
+from claimsmith.urns import resource_type
 
 ClassReference = tuple[str, str, str]
-
-
-@dataclass(frozen=True, slots=True)
-class ClaimKind:
-    """The kind of claim that a component serves."""
-
-    api_version: str
-    kind: str
-
-    @property
-    def group_kind(self) -> GroupKind:
-        """The kind, whatever its version."""
-        return GroupKind(group_of(self.api_version), self.kind)
-
-    @property
-    def type_token(self) -> str:
-        """The component's Pulumi type. The class is no part of it: a claim may move from class to class."""
-        return component_type(self.group_kind)
-
-
-@dataclass(frozen=True, slots=True)
-class ClassRef:
-    """The class that a component was generated from, and how it binds what it makes."""
-
-    api_version: str
-    kind: str
-    name: str
-    bound_by: str = "compositeRef"
-    namespaced: bool | None = None
-    secret_namespace: str | None = None
-    service_account: tuple[str, str] | None = None
-    protect: bool = False
-    retain: bool = False
-    connection_keys: tuple[str, ...] = ()
-    defaults: Mapping[str, Any] = field(default_factory=dict)
-    """What a claim's spec gets where it says nothing, as a schema."""
-
-    def reference(self) -> dict[str, str]:
-        """The class as a `classRef` names it."""
-        return {"apiVersion": self.api_version, "kind": self.kind, "name": self.name}
-
-    def __str__(self) -> str:
-        """The class as `bindings.yaml` and the stack's outputs name it."""
-        return str(ClassKey(GroupKind(group_of(self.api_version), self.kind), self.name))
 
 
 class _Refusing(type):
@@ -124,7 +81,7 @@ class Composite(pulumi.ComponentResource, metaclass=_Refusing):
         self._deployment = context or Deployment.default()
         args = self._args = args if self._deployment.planned else self._completed(args)
         super().__init__(self.CLAIM.type_token, name, self._inputs(args), opts)
-        self.claim = _identity(self.CLAIM, self.CLASS, args, self._deployment)
+        self.claim = identity_of(self.CLAIM, self.CLASS, args, self._deployment)
         self._address = str(self.claim.key)
         self._made: list[Managed | Composite] = []
         self._secrets: list[Connection] = []
@@ -248,7 +205,7 @@ class Composite(pulumi.ComponentResource, metaclass=_Refusing):
         kind = GroupKind.of(dict(document))
         known: list[type[Composite]] = list(dict.fromkeys((*self._deployment.serving, *beside)))
         fitting = [c for c in known if c.CLAIM.group_kind == kind]
-        named = _composition_of(document.get("spec") or {})
+        named = composition_of(document.get("spec") or {})
         chosen = [c for c in fitting if named in (None, c.CLASS.name)]
         first = [c for c in chosen if c in self._deployment.serving][:1] or chosen
         if len(first) == 1:
@@ -406,16 +363,6 @@ Source = Managed | Composite | None | tuple[Managed | Composite | None, Mapping[
 """A child, or a child with the names and keys of the details that count."""
 
 
-def from_field(path: str) -> Detail:
-    """A connection detail that is a field of the child."""
-    return Detail("", "", field_path=path)
-
-
-def from_value(text: str) -> Detail:
-    """A connection detail that is always the same."""
-    return Detail("", "", value=text)
-
-
 def engine_document(document: Mapping[str, Any], options: Options, identity: Identity) -> dict[str, Any]:
     """The document with what the engine and its Kubernetes provider are told by annotation."""
     metadata = document["metadata"]
@@ -436,45 +383,6 @@ def resource_options(
         custom_timeouts=pulumi.CustomTimeouts(create=options.timeout, update=options.timeout, delete=options.timeout),
         **more,
     )
-
-
-def _identity(claim: ClaimKind, klass: ClassRef, args: Any, deployment: Deployment) -> Identity:
-    metadata = args["metadata"]
-    parent = Parent(klass.bound_by)
-    clustered = parent in (Parent.instance, Parent.xr) and not klass.namespaced
-    namespace = "" if clustered else metadata.get("namespace", "default")
-    name = metadata["name"]
-    annotations = metadata.get("annotations") or {}
-    infrastructure = args["spec"].get("infrastructure") or {}
-    key = ClaimKey(claim.group_kind, namespace, name)
-    uid = metadata.get("uid") or binding.derive_uid(key, project=deployment.project, stack=deployment.stack)
-    return Identity(
-        project=deployment.project,
-        stack=deployment.owner_stack(uid),
-        api_version=args.get("apiVersion", claim.api_version),
-        kind=claim.kind,
-        namespace=namespace,
-        name=name,
-        uid=uid,
-        external_name=annotations.get(EXTERNAL_NAME),
-        class_ref=klass.reference(),
-        parent=parent,
-        namespaced=klass.namespaced,
-        secret_namespace=klass.secret_namespace,
-        reclaim_policy=infrastructure.get("reclaimPolicy") if clustered and parent is Parent.instance else None,
-        protect=klass.protect or annotations.get(PROTECT) == "true",
-        given_labels=metadata.get("labels") or {},
-        given_annotations=annotations,
-    )
-
-
-def _composition_of(spec: Mapping[str, Any]) -> str | None:
-    """The composition that a composite asks for by name, wherever its dialect writes that."""
-    for holder in (spec, *(spec.get(word) for word in ("crossplane", "infrastructure", "application"))):
-        named = holder.get("compositionRef") if isinstance(holder, Mapping) else None
-        if isinstance(named, Mapping) and isinstance(named.get("name"), str):
-            return str(named["name"])
-    return None
 
 
 def _source(source: "Source") -> tuple[SecretPlace, Managed | Composite] | None:

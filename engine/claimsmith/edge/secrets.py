@@ -14,9 +14,20 @@ from claimsmith.connection import Connection, SecretPlace
 from claimsmith.edge.deployment import Deployment
 from claimsmith.edge.managed import Managed
 from claimsmith.errors import ConnectionError_, EngineError, Problem, at
+from claimsmith.models.klass import Detail
 
 GRACE_SECONDS = 5.0
 """How long an `up` waits for a Secret that a ready resource has not written yet."""
+
+
+def from_field(path: str) -> Detail:
+    """A connection detail that is a field of the child."""
+    return Detail("", "", field_path=path)
+
+
+def from_value(text: str) -> Detail:
+    """A connection detail that is always the same."""
+    return Detail("", "", value=text)
 
 
 def united(

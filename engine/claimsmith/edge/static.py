@@ -15,10 +15,11 @@ from claimsmith.catalog import AGGREGATE_RESOURCE
 from claimsmith.cluster import Cluster, owner_of
 from claimsmith.connection import Connection, SecretPlace
 from claimsmith.edge import secrets
-from claimsmith.edge.component import ClaimKind, ClassRef, Composite
+from claimsmith.edge.component import Composite
 from claimsmith.edge.deployment import Deployment
 from claimsmith.edge.managed import Managed
 from claimsmith.edge.members import PARENTS, Member, given_document
+from claimsmith.edge.served import ClaimKind, ClassRef
 from claimsmith.errors import BindingError, Problem
 from claimsmith.models.objects import GroupKind
 from claimsmith.plan import Plan, PlannedClaim, hold

@@ -15,12 +15,13 @@ import pulumi
 from claimsmith import kubeconfig, records
 from claimsmith.compose.identity import OWNER, SECRET_TYPE
 from claimsmith.compose.options import FIELD_MANAGER, field_manager, options_of
-from claimsmith.edge.component import ClaimKind, Composite, engine_document, resource_options
+from claimsmith.edge.component import Composite, engine_document, resource_options
 from claimsmith.edge.deployment import Deployment
 from claimsmith.edge.managed import Managed
 from claimsmith.edge.preflight import target_owner
 from claimsmith.edge.provider import ClusterProvider
 from claimsmith.edge.secrets import secret_when_there
+from claimsmith.edge.served import ClaimKind
 from claimsmith.errors import EngineError, Problem
 from claimsmith.models.workload import API_VERSION, APPLICATION
 from claimsmith.plan import Plan
