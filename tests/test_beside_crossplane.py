@@ -14,6 +14,7 @@ from claimsmith import actions, bindings_file, generate, render
 from claimsmith.catalog import Catalog, read_catalog
 from claimsmith.compose.identity import OWNER, PARENT_UID
 from claimsmith.documents import Document
+from claimsmith.edge import Context
 from claimsmith.errors import BindingError, ComposeError, EngineError
 from claimsmith.expand import claim_data
 from claimsmith.models.klass import Class
@@ -116,10 +117,10 @@ def component_says(plan: Plan) -> dict[str, dict[str, Any]]:
     """What the generated components register for a plan's claims, by name."""
     made = {c.address: (component_of(c.binding.klass), claim_data(c.binding)) for c in plan.walk()}
 
-    def build() -> None:
+    def build(context: Context) -> None:
         for claim in plan.claims:
             component, data = made[claim.address]
-            component(claim.component_name, data)
+            component(claim.component_name, data, context=context)
 
     return by_name([r.inputs for r in registered(plan, build, made)])
 
@@ -267,7 +268,8 @@ def test_a_broken_record_is_removed_by_a_command(
     sound = yaml.safe_load(project.bindings_path("dev").read_text())["bindings"]
     [kept] = [row for row in sound if row["claim"].startswith("XWhole")]
     own = {row["claim"]: row for row in sound}[ROW["claim"]]
-    broken = [{**row, **{k: own[k] for k in row if k in ("class", "digest") and row[k] == ROW[k]}} for row in rows]
+    same = ("uid", "class", "digest")
+    broken = [{**row, **{k: own[k] for k in row if k in same and row[k] == ROW[k]}} for row in rows]
     project.bindings_path("dev").write_text(bindings(*broken, kept))
     (project.root / "stacks/dev/claims/one.yaml").write_text(yaml.safe_dump_all(claims))
     with pytest.raises(EngineError) as caught:

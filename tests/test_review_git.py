@@ -198,7 +198,7 @@ def test_only_what_matters_is_read(project: Path) -> None:
         found = {p.relative_to(revision.root).as_posix() for p in revision.root.rglob("*") if p.is_file()}
         root = revision.root
     assert found == {
-        "Pulumi.yaml", CLASS, "components/other/class.yaml", "components/db/component.py",
+        "Pulumi.yaml", "claimsmith.yaml", CLASS, "components/other/class.yaml", "components/db/component.py",
         "components/other/component.py", SQL, "stacks/Pulumi.dev.yaml",
     }  # fmt: skip
     assert not root.exists()

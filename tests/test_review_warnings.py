@@ -236,6 +236,7 @@ BAD = [
         id="another-account",
     ),
     pytest.param(changed(role("get")), [role("get", "list")], "rights-widened", "warning", id="a-role-that-grows"),
+    pytest.param(changed(), [put(SQL, "spec/nobodyReadsThis", 1)], "claim-field-unread", "warning", id="a-slip"),
     pytest.param(changed(), [role("impersonate")], "rights-unlimited", "danger", id="a-new-role-that-impersonates"),
     pytest.param(
         changed(put(SQL, "spec/writeConnectionSecretToRef", {"name": "sql"})),

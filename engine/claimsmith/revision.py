@@ -15,6 +15,7 @@ from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 
 from claimsmith.errors import LoadError, Problem
+from claimsmith.models import settings
 from claimsmith.printable import one_line
 
 WANTED = ("components", "stacks")
@@ -70,7 +71,7 @@ def _entries(root: Path, commit: str, prefix: str) -> Iterator[tuple[str, str, P
     for line in listed.split(b"\0"):
         head, _, name = line.partition(b"\t")
         path = PurePosixPath(os.fsdecode(name))
-        wanted = path.parts[:1] in [(w,) for w in WANTED] or path == PurePosixPath("Pulumi.yaml")
+        wanted = path.parts[:1] in [(w,) for w in WANTED] or str(path) in ("Pulumi.yaml", settings.FILE)
         if head and wanted and path.suffix in _SUFFIXES:
             mode, _, blob = head.decode().split()
             if mode in _FILES and ".." not in path.parts:

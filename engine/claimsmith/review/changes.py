@@ -25,6 +25,8 @@ class Op(StrEnum):
 
 
 DESTRUCTIVE = (Op.deleted, Op.replaced)
+CHANGING = ("adopts", "setting-changed")
+"""Warnings of what changes though no object's own document does."""
 
 
 class Change(StrEnum):
@@ -204,7 +206,7 @@ class StackReview:
     @property
     def changes(self) -> bool:
         """Whether anything changes."""
-        told = self.claims or self.given or self.warnings
+        told = self.claims or self.given or any(w.rule in CHANGING for w in self.warnings)
         return bool(told or (self.preview and self.preview.ops))
 
 

@@ -6,6 +6,7 @@ local control plane. A part is taken from PATH where a compatible one is there, 
 pinned Go module. Knows nothing of the command line: progress goes to a function given by the caller.
 """
 
+import claimsmith.posix  # noqa: F401  # Before all that needs Linux or macOS: it says so in one sentence.
 from claimsmith.toolchain.discovery import Found, environment, find, find_all, require
 from claimsmith.toolchain.installation import install
 from claimsmith.toolchain.parts import NAMES
