@@ -7,8 +7,10 @@ from typing import Any
 
 import pytest
 import yaml
+from typer.testing import CliRunner
 
 from claimsmith import bindings_file, reviews
+from claimsmith.cli.app import app as cli
 from claimsmith.compose.identity import PROTECT
 from claimsmith.errors import CatalogError, EngineError, ModelError, NotPermitted
 from claimsmith.expand import claim_data
@@ -341,8 +343,9 @@ def test_a_stack_without_claims_is_still_a_stack(tmp_path: Path) -> None:
 def test_the_schema_of_the_settings_is_the_committed_one(root: Path) -> None:
     import json
 
-    committed = json.loads((root / "docs" / "settings.schema.json").read_text(encoding="utf-8"))
-    assert committed == settings.json_schema()
+    committed = (root / "docs" / "settings.schema.json").read_text(encoding="utf-8")
+    assert json.loads(committed) == settings.json_schema()
+    assert CliRunner().invoke(cli, ["schema"]).stdout == committed
 
 
 # What a review says of changes that only the platform can make

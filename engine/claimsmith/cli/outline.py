@@ -14,7 +14,7 @@ from typer.core import TyperGroup
 
 GROUPS: Final[dict[str, tuple[str, ...]]] = {
     "Start": ("init",),
-    "Write": ("new", "classes", "generate", "convert"),
+    "Write": ("new", "classes", "generate", "convert", "schema"),
     "Check and review": ("validate", "render", "review", "explain", "graph"),
     "Deploy": ("bind", "crds", "env"),
     "Operate": ("status", "drift", "recover", "shard"),

@@ -1,4 +1,4 @@
-"""The commands that only tell something: `explain`, `drift`, `classes`, `crds` and `graph`."""
+"""The commands that only tell something: `explain`, `drift`, `classes`, `crds`, `schema` and `graph`."""
 
 from __future__ import annotations
 
@@ -218,6 +218,21 @@ def graph(
     else:
         write_atomically(output_path(file, root=project.root), picture.text(html=html))
         console.say(f"{file}: {picture.summary}")
+
+
+@console.command
+def schema() -> None:
+    """Print the JSON Schema of claimsmith.yaml.
+
+    Editors check the settings file with it as it is written.
+
+    Example: claimsmith schema > claimsmith.schema.json
+    """
+    import json
+
+    from claimsmith.models import settings
+
+    console.print_document(json.dumps(settings.json_schema(), indent=2) + "\n")
 
 
 def _drift_text(drift: Drift) -> str:
