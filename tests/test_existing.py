@@ -13,9 +13,11 @@ import pytest
 from claimsmith.compose.identity import ADOPT, OWNER, PREVIOUS_API_VERSION
 from claimsmith.edge import deployed, preflight
 from claimsmith.edge.deployed import Held
+from claimsmith.edge.existing import Wanted, look_up
 from claimsmith.errors import DeployError
 from claimsmith.models.objects import GroupKind, ObjectKey
 from claimsmith.plan import Plan, given_resource
+from claimsmith.recovery.checkpoint import HeldObject
 from tests.samples import claim_data, class_data, class_ref, planned
 
 BUCKET = GroupKind("storage.example.org", "Bucket")
@@ -159,6 +161,20 @@ def test_a_record_of_a_live_control_plane_is_refused() -> None:
         preflight.refuse_foreign(wanted, Cluster(claim), {}, records=True)
 
 
+@pytest.mark.parametrize(
+    ("owner", "want"),
+    [
+        pytest.param("ours", {}, id="it-moves-between-two-names-of-a-cluster"),
+        pytest.param("other", {ObjectKey(BUCKET, "", "b"): "b"}, id="another-cluster-has-one-of-that-name"),
+    ],
+)
+def test_what_moves_is_left_to_the_engine(owner: str, want: dict[ObjectKey, str]) -> None:
+    document = {"apiVersion": f"{BUCKET.group}/v1", "kind": "Bucket", "metadata": {"name": "b"}}
+    live = Cluster({**document, "metadata": {"name": "b", "annotations": {OWNER: "ours"}}})
+    wanted = Wanted(document, "ours", "it is there", None, "", "")
+    assert look_up([wanted], live, frozenset(), {(wanted.key, owner)}) == (want, [])
+
+
 def given(**annotations: str) -> Plan:
     document = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop", "annotations": annotations}}
     key = ObjectKey(GroupKind("", "Namespace"), "", "shop")
@@ -189,7 +205,8 @@ def test_what_is_given_can_be_adopted() -> None:
 def test_the_objects_of_the_state_cluster_by_cluster() -> None:
     own, other = ObjectKey(BUCKET, "", "a"), ObjectKey(BUCKET, "", "b")
     far = "Cluster.x.org/far"
-    held = Held((("cluster", own, "u1"), ("cluster/ns/account", own, "u1"), (f"cluster/{far}", other, "u2")))
+    places = (("cluster", own, "u1"), ("cluster/ns/account", own, "u1"), (f"cluster/{far}", other, "u2"))
+    held = Held(tuple(HeldObject(*place) for place in places))
     assert held.within("", {far}) == {own: "u1"}
     assert held.within(far, {far}) == {other: "u2"}
 

@@ -17,7 +17,7 @@ from claimsmith.errors import DeployError
 from claimsmith.kubeconfig import credentials
 from claimsmith.models.objects import GroupKind, ObjectKey
 from claimsmith.recovery import Interrupted, checkpoint, leftovers, locks, recover
-from claimsmith.recovery.checkpoint import CREATING, INTERRUPTED, Pending
+from claimsmith.recovery.checkpoint import CREATING, INTERRUPTED, HeldObject, Pending
 from tests.malformed_kubeconfigs import block, changed, config, on_one_line
 
 PROVIDER = "urn:pulumi:dev::p::pulumi:providers:kubernetes::cluster::1"
@@ -181,16 +181,14 @@ def test_kubeconfigs_and_objects_of_a_state() -> None:
 @pytest.mark.parametrize(
     ("more", "want"),
     [
-        pytest.param(
-            {}, [("cluster", ObjectKey(GroupKind("g", "Thing"), "shop", "a"), resource("a")["urn"])], id="its-own"
-        ),
+        pytest.param({}, [HeldObject("cluster", THING, resource("a")["urn"], "p/dev/u")], id="its-own"),
         pytest.param({"external": True}, [], id="only-read"),
         pytest.param({"type": "kubernetes:g/v1:ThingPatch"}, [], id="only-patched"),
         pytest.param({"delete": True}, [], id="to-be-deleted"),
         pytest.param({"custom": False}, [], id="no-object"),
     ],
 )
-def test_what_a_state_holds_as_its_own(more: dict[str, Any], want: list[tuple[str, ObjectKey, str]]) -> None:
+def test_what_a_state_holds_as_its_own(more: dict[str, Any], want: list[HeldObject]) -> None:
     assert list(checkpoint.held(state([resource("a", id="shop/a", **more)]))) == want
 
 

@@ -17,6 +17,7 @@ from typing import Any
 from claimsmith.errors import DeployError, Problem
 from claimsmith.models.objects import ObjectKey
 from claimsmith.recovery import checkpoint
+from claimsmith.recovery.checkpoint import HeldObject
 
 TIMEOUT_SECONDS = 60.0
 _CLUSTER = "cluster"
@@ -24,9 +25,9 @@ _CLUSTER = "cluster"
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """The objects that the state holds, each with the name of its provider and its URN."""
+    """The objects that the state holds."""
 
-    objects: tuple[tuple[str, ObjectKey, str], ...]
+    objects: tuple[HeldObject, ...]
 
     def within(self, cluster: str, targets: Set[str]) -> dict[ObjectKey, str]:
         """The URNs of the objects in a target cluster, by its identity, or with no identity in the stack's own.
@@ -34,7 +35,12 @@ class Held:
         `targets` are the identities of all target clusters: other providers lead to the stack's own.
         """
         names = {f"{_CLUSTER}/{target}" for target in ({cluster} if cluster else targets)}
-        return {key: urn for provider, key, urn in self.objects if (provider in names) is bool(cluster)}
+        return {o.key: o.urn for o in self.objects if (o.provider in names) is bool(cluster)}
+
+    @property
+    def owned(self) -> frozenset[tuple[ObjectKey, str]]:
+        """What the state holds in any cluster, with its owners."""
+        return frozenset((o.key, o.owner) for o in self.objects)
 
 
 class Reading:

@@ -38,10 +38,17 @@ class Wanted:
         return key_of(self.document)
 
 
-def look_up(wanted: Iterable[Wanted], cluster: Cluster, held: Set[ObjectKey] | None) -> tuple[Taken, list[Problem]]:
+def look_up(
+    wanted: Iterable[Wanted],
+    cluster: Cluster,
+    held: Set[ObjectKey] | None,
+    moving: Set[tuple[ObjectKey, str]] = frozenset(),
+) -> tuple[Taken, list[Problem]]:
     """What of these is there already and to be taken over, and what is somebody else's.
 
     `held` is what the state holds in this cluster; None where the state cannot be read: then nothing is taken over.
+    Nor is what the state holds for the same owner in another cluster, `moving`: one cluster may have two names, and
+    the engine replaces such an object, which it does not do with one that is imported.
     """
     asked = [w for w in wanted if w.always or held is None or w.key not in held]
     live = _live(asked, cluster)
@@ -49,7 +56,8 @@ def look_up(wanted: Iterable[Wanted], cluster: Cluster, held: Set[ObjectKey] | N
     known = held if held is not None else {w.key for w, _ in there}
     strange = [(w, found) for w, found in there if not w.adopt and not _is_ours(w, found, held=w.key in known)]
     problems = dict.fromkeys(_foreign(w, found) for w, found in strange)
-    return {w.key: w.key.place for w, _ in there if w.key not in known}, list(problems)
+    new = [w for w, _ in there if w.key not in known and (w.key, w.owner) not in moving]
+    return {w.key: w.key.place for w in new}, list(problems)
 
 
 def _live(asked: Sequence[Wanted], cluster: Cluster) -> dict[ObjectKey, Object]:

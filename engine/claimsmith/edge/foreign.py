@@ -53,7 +53,8 @@ def refuse_foreign_objects(plan: Plan, control: Cluster, held: Held | None) -> d
             continue
         known = held.within(identity, by_cluster.keys()).keys() if held else None
         try:
-            taken[identity], found = look_up(_wanted(plan, workloads), target, known)
+            moving = held.owned if held else frozenset()
+            taken[identity], found = look_up(_wanted(plan, workloads), target, known, moving)
         finally:
             target.close()
         problems += found

@@ -110,11 +110,20 @@ def objects(state: State) -> Iterator[tuple[str, GroupKind, str]]:
             yield str(resource.get("provider", "")), GroupKind.of(dict(inputs)), str(resource.get("id", ""))
 
 
-def held(state: State) -> Iterator[tuple[str, ObjectKey, str]]:
-    """Every object that the state holds as its own, after the name of its provider and before its URN.
+@dataclass(frozen=True, slots=True)
+class HeldObject:
+    """An object that the state holds as its own."""
 
-    What is only read, or only patched, or about to be deleted, is not among them.
-    """
+    provider: str
+    """The name of its provider."""
+    key: ObjectKey
+    urn: str
+    owner: str = ""
+    """Whose it is, as its owner annotation says."""
+
+
+def held(state: State) -> Iterator[HeldObject]:
+    """Every object that the state holds as its own: not what it only reads or patches, or is about to delete."""
     for resource in _resources(state):
         inputs = resource.get("inputs") or {}
         owned = resource.get("custom") and not resource.get("external") and not resource.get("delete")
@@ -122,7 +131,9 @@ def held(state: State) -> Iterator[tuple[str, ObjectKey, str]]:
         if owned and inputs.get("apiVersion") and str(resource["type"]).endswith(f":{kind}"):
             namespace, _, name = str(resource.get("id", "")).rpartition("/")
             provider = f"::{resource.get('provider', '')}".split("::")[-2]
-            yield provider, ObjectKey(GroupKind.of(dict(inputs)), namespace, name), str(resource["urn"])
+            key = ObjectKey(GroupKind.of(dict(inputs)), namespace, name)
+            annotations = (inputs.get("metadata") or {}).get("annotations") or {}
+            yield HeldObject(provider, key, str(resource["urn"]), str(annotations.get(OWNER, "")))
 
 
 def _resources(state: State) -> list[Mapping[str, Any]]:
