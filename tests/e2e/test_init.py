@@ -90,7 +90,7 @@ def test_a_project_made_by_an_installed_wheel_checks_itself_deploys_and_can_be_c
         ["default/orders", "small-database", "Bound"]
     ]
     # It runs what was installed there, not this checkout, and can build the engine from what came with it.
-    told = run(shop, ".venv/bin/python", "-c", "from claimsmith.toolchain import parts; print(parts.module_folder())")
+    told = run(shop, ".venv/bin/python", "-c", "from claimsmith.toolchain import parts; print(parts.modules_folder())")
     assert Path(told.strip()).is_relative_to(shop / ".venv")
     assert run(shop, "git", "status", "--short") == ""
     run(shop, "git", "clone", "-q", ".", "../colleague")

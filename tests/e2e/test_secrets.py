@@ -74,7 +74,7 @@ def forms(value: str) -> set[str]:
 @pytest.fixture
 def rig(rig: Rig) -> Rig:
     """A project whose commands write all that they write beside it: temporary files, and the user's home."""
-    home, plugins = rig.root.parent / "home", parts.plugin_folder().parent
+    home, plugins = rig.root.parent / "home", parts.plugins_folder()
     (home / ".pulumi").mkdir(parents=True)
     (home / ".pulumi" / "plugins").symlink_to(plugins)
     (rig.root.parent / "tmp").mkdir()
