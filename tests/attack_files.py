@@ -213,7 +213,18 @@ def rbac(kind: str, **more: Any) -> Data:
     return {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": kind, "metadata": {"name": "attack"}, **more}
 
 
-def marked(document: Data, key: str, value: str = "true") -> Data:
+def said_namespaced(group: str, kind: str) -> Data:
+    """A definition by which an application says that a kind is in namespaces."""
+    names = {"kind": kind, "plural": f"{kind.lower()}s"}
+    return {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": f"{names['plural']}.{group}"},
+        "spec": {"group": group, "names": names, "scope": "Namespaced"},
+    }
+
+
+def marked(document: Data, key: str, value: str | None = "true") -> Data:
     """The document with one more annotation."""
     metadata = document["metadata"]
     return {**document, "metadata": {**metadata, "annotations": {**metadata.get("annotations", {}), key: value}}}
@@ -345,6 +356,26 @@ ATTACKS: dict[str, Attack] = {
     "object-by-force-in-a-system-namespace": attack(
         app(marked(config_map("important", "kube-system"), "pulumi.com/patchForce")), "does not allow the namespace"
     ),
+    "definition-that-hides-its-scope": attack(
+        app(said_namespaced("apiextensions.k8s.io", "CustomResourceDefinition")), "at cluster scope"
+    ),
+    "definition-that-hides-the-scope-of-another": attack(
+        app(
+            said_namespaced("rbac.authorization.k8s.io", "ClusterRoleBinding"),
+            {
+                **rbac("ClusterRoleBinding", roleRef=ADMIN, subjects=SUBJECTS),
+                "metadata": {"name": "attack", "namespace": MINE},
+            },
+        ),
+        "ClusterRoleBinding.rbac.authorization.k8s.io is at cluster scope",
+    ),
+    "object-whose-name-leads-elsewhere": attack(
+        app(config_map("../../kube-system/configmaps/important", MINE)), "would lead to another object"
+    ),
+    "object-whose-namespace-leads-elsewhere": attack(
+        app(config_map("important", "team-a/../kube-system")), "would lead to another object"
+    ),
+    "template-adopts-without-a-value": attack(app(marked(config_map("x"), ADOPT, None)), PLATFORM_ONLY),
     "application-adopts": attack(app(config_map("x"), metadata={"annotations": {ADOPT: "true"}}), PLATFORM_ONLY),
     "template-adopts": attack(app(config_map("x"), inner={"annotations": {ADOPT: "true"}}), PLATFORM_ONLY),
     "template-says-its-owner": attack(app(marked(config_map("x"), OWNER, "shop/dev/x")), PLATFORM_ONLY),
