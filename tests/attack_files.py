@@ -110,6 +110,7 @@ def target(name: str, namespace: str) -> Data:
     }
 
 
+CLUSTER = {"apiVersion": "container.gcp.crossplane.io/v1beta1", "kind": "GKECluster"}
 NAMESPACED_SERVER = {**SERVER, "apiVersion": "database.m.example.org/v1beta1"}
 SIZE = patch("spec.size", "spec.forProvider.size")
 CONFIG = {"apiVersion": "v1", "kind": "ConfigMap", "data": {"a": "1"}}
@@ -144,6 +145,12 @@ PLATFORM: dict[str, list[Data]] = {
         target("shared", MINE),
         target("private", MINE),
         {**SERVER, "metadata": {"name": "provided-server"}},
+        {
+            **CLUSTER,
+            "metadata": {"name": "everyones"},
+            "spec": {"writeConnectionSecretToRef": {"namespace": "infra", "name": "everyones"}},
+        },
+        {**target("everyones", THEIRS), "clusterRef": {**CLUSTER, "name": "everyones"}},
     ],
 }
 
@@ -306,6 +313,16 @@ ATTACKS: dict[str, Attack] = {
         "would get the external name 'orders-db'",
         file="stacks/dev/claims/team-b/twin.yaml",
     ),
+    "external-name-of-another-claim-in-upper-case": attack(
+        marked(claim("twin", namespace=THEIRS), "crossplane.io/external-name", "Orders-DB"),
+        "would get the external name 'Orders-DB'",
+        file="stacks/dev/claims/team-b/twin.yaml",
+    ),
+    "external-name-of-what-the-platform-provides": attack(
+        marked(claim("twin", namespace=THEIRS), "crossplane.io/external-name", "provided-server"),
+        "would get the external name 'provided-server'",
+        file="stacks/dev/claims/team-b/twin.yaml",
+    ),
     # Namespaces
     "claim-in-a-system-namespace": attack(claim(namespace="kube-system"), NOT_THERE),
     "claim-in-the-namespace-of-another": attack(claim(namespace=THEIRS), NOT_THERE),
@@ -334,6 +351,15 @@ ATTACKS: dict[str, Attack] = {
     "composition-of-others": attack(store(compositionRef={"name": "vaults"}), "may not use"),
     "existing-resource": attack(
         claim(classRef=None, resourceRef={**VICTIM, "name": "unclaimed"}), "not among what the platform provides"
+    ),
+    "cluster-that-is-shared": attack(
+        {
+            "apiVersion": "compute.crossplane.io/v1alpha1",
+            "kind": "KubernetesCluster",
+            "metadata": {"namespace": MINE, "name": "attack", "annotations": {"claimsmith.io/workload-target": "true"}},
+            "spec": {"resourceRef": {**CLUSTER, "name": "everyones"}},
+        },
+        "is shared by a WorkloadTarget",
     ),
     "target-of-others": attack(
         {**(made := app(config_map("x"))), "spec": {**made["spec"], "targetRef": {"name": "private"}}},

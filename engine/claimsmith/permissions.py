@@ -231,9 +231,13 @@ def _references(file: _File) -> Iterator[Problem]:
     if claim is None or reference is None or file.may(Permission.existing_resources):
         return
     wanted = reference.key
-    if any(k.group_kind == wanted.group_kind and k.name == wanted.name for k in file.catalog.resources):
+    provided = any(k.group_kind == wanted.group_kind and k.name == wanted.name for k in file.catalog.resources)
+    shared = any(t.published and t.cluster.key == wanted for t in file.catalog.workloads.targets.values())
+    if provided and not shared:
         return
-    what = f"{wanted} is not among what the platform provides in this stack"
+    # Who claims a cluster may do everything there: one that is shared by a target is not for one team to claim.
+    why = "is shared by a WorkloadTarget of the platform" if shared else "is not among what the platform provides"
+    what = f"{wanted} {why} in this stack"
     fix = f"have it provided in stacks/<stack>/resources/; or {_allowing(Permission.existing_resources)}"
     yield file.problem(what, claim.resource_path, fix)
 
