@@ -145,12 +145,6 @@ PLATFORM: dict[str, list[Data]] = {
         target("shared", MINE),
         target("private", MINE),
         {**SERVER, "metadata": {"name": "provided-server"}},
-        {
-            **CLUSTER,
-            "metadata": {"name": "everyones"},
-            "spec": {"writeConnectionSecretToRef": {"namespace": "infra", "name": "everyones"}},
-        },
-        {**target("everyones", THEIRS), "clusterRef": {**CLUSTER, "name": "everyones"}},
     ],
 }
 
@@ -250,6 +244,15 @@ def attack(document: Data, says: str, *, file: str = PLACE) -> Attack:
     return Attack({file: document}, says, file)
 
 
+EVERYONES: list[Data] = [
+    {
+        **CLUSTER,
+        "metadata": {"name": "everyones"},
+        "spec": {"writeConnectionSecretToRef": {"namespace": "infra", "name": "everyones"}},
+    },
+    {**target("everyones", THEIRS), "clusterRef": {**CLUSTER, "name": "everyones"}},
+]
+"""A cluster that the platform shares: a file of the platform that one attack needs."""
 ADOPT, OWNER = "claimsmith.io/adopt", "claimsmith.io/owner"
 PLATFORM_ONLY = "counts in the platform's files only"
 NOT_THERE = "may not use the namespace"
@@ -352,12 +355,15 @@ ATTACKS: dict[str, Attack] = {
     "existing-resource": attack(
         claim(classRef=None, resourceRef={**VICTIM, "name": "unclaimed"}), "not among what the platform provides"
     ),
-    "cluster-that-is-shared": attack(
+    "cluster-that-is-shared": Attack(
         {
-            "apiVersion": "compute.crossplane.io/v1alpha1",
-            "kind": "KubernetesCluster",
-            "metadata": {"namespace": MINE, "name": "attack", "annotations": {"claimsmith.io/workload-target": "true"}},
-            "spec": {"resourceRef": {**CLUSTER, "name": "everyones"}},
+            "stacks/dev/resources/cluster.yaml": EVERYONES,
+            PLACE: {
+                "apiVersion": "compute.crossplane.io/v1alpha1",
+                "kind": "KubernetesCluster",
+                "metadata": {"namespace": MINE, "name": "x", "annotations": {"claimsmith.io/workload-target": "true"}},
+                "spec": {"resourceRef": {**CLUSTER, "name": "everyones"}},
+            },
         },
         "is shared by a WorkloadTarget",
     ),
