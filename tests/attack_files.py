@@ -110,6 +110,7 @@ def target(name: str, namespace: str) -> Data:
     }
 
 
+CLUSTER = {"apiVersion": "container.gcp.crossplane.io/v1beta1", "kind": "GKECluster"}
 NAMESPACED_SERVER = {**SERVER, "apiVersion": "database.m.example.org/v1beta1"}
 SIZE = patch("spec.size", "spec.forProvider.size")
 CONFIG = {"apiVersion": "v1", "kind": "ConfigMap", "data": {"a": "1"}}
@@ -213,7 +214,18 @@ def rbac(kind: str, **more: Any) -> Data:
     return {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": kind, "metadata": {"name": "attack"}, **more}
 
 
-def marked(document: Data, key: str, value: str = "true") -> Data:
+def said_namespaced(group: str, kind: str) -> Data:
+    """A definition by which an application says that a kind is in namespaces."""
+    names = {"kind": kind, "plural": f"{kind.lower()}s"}
+    return {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": f"{names['plural']}.{group}"},
+        "spec": {"group": group, "names": names, "scope": "Namespaced"},
+    }
+
+
+def marked(document: Data, key: str, value: str | None = "true") -> Data:
     """The document with one more annotation."""
     metadata = document["metadata"]
     return {**document, "metadata": {**metadata, "annotations": {**metadata.get("annotations", {}), key: value}}}
@@ -232,6 +244,15 @@ def attack(document: Data, says: str, *, file: str = PLACE) -> Attack:
     return Attack({file: document}, says, file)
 
 
+EVERYONES: list[Data] = [
+    {
+        **CLUSTER,
+        "metadata": {"name": "everyones"},
+        "spec": {"writeConnectionSecretToRef": {"namespace": "infra", "name": "everyones"}},
+    },
+    {**target("everyones", THEIRS), "clusterRef": {**CLUSTER, "name": "everyones"}},
+]
+"""A cluster that the platform shares: a file of the platform that one attack needs."""
 ADOPT, OWNER = "claimsmith.io/adopt", "claimsmith.io/owner"
 PLATFORM_ONLY = "counts in the platform's files only"
 NOT_THERE = "may not use the namespace"
@@ -295,6 +316,16 @@ ATTACKS: dict[str, Attack] = {
         "would get the external name 'orders-db'",
         file="stacks/dev/claims/team-b/twin.yaml",
     ),
+    "external-name-of-another-claim-in-upper-case": attack(
+        marked(claim("twin", namespace=THEIRS), "crossplane.io/external-name", "Orders-DB"),
+        "would get the external name 'Orders-DB'",
+        file="stacks/dev/claims/team-b/twin.yaml",
+    ),
+    "external-name-of-what-the-platform-provides": attack(
+        marked(claim("twin", namespace=THEIRS), "crossplane.io/external-name", "provided-server"),
+        "would get the external name 'provided-server'",
+        file="stacks/dev/claims/team-b/twin.yaml",
+    ),
     # Namespaces
     "claim-in-a-system-namespace": attack(claim(namespace="kube-system"), NOT_THERE),
     "claim-in-the-namespace-of-another": attack(claim(namespace=THEIRS), NOT_THERE),
@@ -324,6 +355,18 @@ ATTACKS: dict[str, Attack] = {
     "existing-resource": attack(
         claim(classRef=None, resourceRef={**VICTIM, "name": "unclaimed"}), "not among what the platform provides"
     ),
+    "cluster-that-is-shared": Attack(
+        {
+            "stacks/dev/resources/cluster.yaml": EVERYONES,
+            PLACE: {
+                "apiVersion": "compute.crossplane.io/v1alpha1",
+                "kind": "KubernetesCluster",
+                "metadata": {"namespace": MINE, "name": "x", "annotations": {"claimsmith.io/workload-target": "true"}},
+                "spec": {"resourceRef": {**CLUSTER, "name": "everyones"}},
+            },
+        },
+        "is shared by a WorkloadTarget",
+    ),
     "target-of-others": attack(
         {**(made := app(config_map("x"))), "spec": {**made["spec"], "targetRef": {"name": "private"}}},
         "may not be sent to the target",
@@ -345,6 +388,26 @@ ATTACKS: dict[str, Attack] = {
     "object-by-force-in-a-system-namespace": attack(
         app(marked(config_map("important", "kube-system"), "pulumi.com/patchForce")), "does not allow the namespace"
     ),
+    "definition-that-hides-its-scope": attack(
+        app(said_namespaced("apiextensions.k8s.io", "CustomResourceDefinition")), "at cluster scope"
+    ),
+    "definition-that-hides-the-scope-of-another": attack(
+        app(
+            said_namespaced("rbac.authorization.k8s.io", "ClusterRoleBinding"),
+            {
+                **rbac("ClusterRoleBinding", roleRef=ADMIN, subjects=SUBJECTS),
+                "metadata": {"name": "attack", "namespace": MINE},
+            },
+        ),
+        "ClusterRoleBinding.rbac.authorization.k8s.io is at cluster scope",
+    ),
+    "object-whose-name-leads-elsewhere": attack(
+        app(config_map("../../kube-system/configmaps/important", MINE)), "would lead to another object"
+    ),
+    "object-whose-namespace-leads-elsewhere": attack(
+        app(config_map("important", "team-a/../kube-system")), "would lead to another object"
+    ),
+    "template-adopts-without-a-value": attack(app(marked(config_map("x"), ADOPT, None)), PLATFORM_ONLY),
     "application-adopts": attack(app(config_map("x"), metadata={"annotations": {ADOPT: "true"}}), PLATFORM_ONLY),
     "template-adopts": attack(app(config_map("x"), inner={"annotations": {ADOPT: "true"}}), PLATFORM_ONLY),
     "template-says-its-owner": attack(app(marked(config_map("x"), OWNER, "shop/dev/x")), PLATFORM_ONLY),

@@ -9,14 +9,15 @@ import pytest
 import yaml
 from typer.testing import CliRunner
 
-from claimsmith import bindings_file, reviews
+from claimsmith import bindings_file, external_names, reviews
 from claimsmith.cli.app import app as cli
 from claimsmith.compose.identity import PROTECT
-from claimsmith.errors import CatalogError, EngineError, ModelError, NotPermitted
+from claimsmith.errors import CatalogError, EngineError, ModelError, NotPermitted, Source
 from claimsmith.expand import claim_data
 from claimsmith.models import settings
+from claimsmith.models.objects import GroupKind
 from claimsmith.models.settings import Permission, Settings
-from claimsmith.permissions import WORKLOAD_ALLOW, WORKLOAD_NAMESPACES
+from claimsmith.permissions import WORKLOAD_ALLOW, WORKLOAD_NAMESPACES, TargetGrant
 from claimsmith.plan import Plan
 from claimsmith.project import Project
 from claimsmith.records import records_of
@@ -296,6 +297,28 @@ def test_the_external_name_may_not_be_a_generated_name_of_another(tmp_path: Path
     files = {"stacks/dev/claims/team-a/x.yaml": claim("a"), "stacks/dev/claims/team-b/thief.yaml": thief}
     with pytest.raises(EngineError, match=f"would get the external name '{generated}'"):
         project(tmp_path, files).plan("dev", unrecorded_ok=True)
+
+
+def test_a_kind_in_namespaces_and_its_twin_at_cluster_scope_share_names() -> None:
+    def named(claim: str, group: str, *, chosen: bool) -> external_names.Named:
+        return external_names.Named("dev", claim, claim, GroupKind(group, "Server"), "orders-db", chosen, Source("x"))
+
+    thief = named("thief", "database.m.example.org", chosen=True)
+    [problem] = external_names.taken([thief], [named("orders", "database.example.org", chosen=False)])
+    assert problem.rule == "external-name-taken"
+
+
+@pytest.mark.parametrize(
+    ("namespace", "permitted"),
+    [
+        pytest.param("anything", True, id="any-namespace"),
+        pytest.param("kube-system", False, id="not-a-system-namespace"),
+    ],
+)
+def test_a_pattern_of_a_target_covers_no_system_namespace(namespace: str, permitted: bool) -> None:
+    refused = TargetGrant(namespaces=("*",)).refusal(GroupKind("", "ConfigMap"), namespace, namespaced=True)
+    assert (refused == "") is permitted
+    assert TargetGrant().refusal(GroupKind("", "ConfigMap"), namespace, namespaced=True) == ""
 
 
 def test_a_changed_uid_is_refused_with_the_way_back(tmp_path: Path) -> None:

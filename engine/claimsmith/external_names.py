@@ -15,7 +15,7 @@ from claimsmith.compose.identity import EXTERNAL_NAME
 from claimsmith.errors import Problem, Source
 from claimsmith.expand import Child
 from claimsmith.models.objects import GroupKind
-from claimsmith.plan import Plan, PlannedClaim
+from claimsmith.plan import GivenResource, Plan, PlannedClaim
 from claimsmith.values import object_at
 
 Key = tuple[GroupKind, str]
@@ -43,14 +43,16 @@ def external_name(child: Child) -> str | None:
 
 
 def names(plan: Plan) -> list[Named]:
-    """Every managed resource of a plan by its external name."""
-    return [
+    """Every managed resource of a plan by its external name, and what the stack's files give as it is."""
+    given = [_given(plan.stack, resource) for resource in plan.resources]
+    made = [
         found
         for root in plan.claims
         for claim in root.walk()
         for child in claim.children
         if child.template.managed and (found := _named(plan.stack, root, child))
     ]
+    return [*made, *given]
 
 
 def taken(mine: Iterable[Named], others: Iterable[Named]) -> Iterator[Problem]:
@@ -58,9 +60,9 @@ def taken(mine: Iterable[Named], others: Iterable[Named]) -> Iterator[Problem]:
     known: dict[Key, list[Named]] = {}
     own = list(mine)
     for found in (*own, *others):
-        known.setdefault((found.kind, found.name), []).append(found)
+        known.setdefault(_outside(found), []).append(found)
     for name in own:
-        other = next((o for o in known[name.kind, name.name] if _conflict(name, o)), None)
+        other = next((o for o in known[_outside(name)] if _conflict(name, o)), None)
         if name.chosen and other:
             whose = other.claim if other.stack == name.stack else f"{other.claim} of the stack {other.stack!r}"
             what = (
@@ -71,6 +73,22 @@ def taken(mine: Iterable[Named], others: Iterable[Named]) -> Iterator[Problem]:
             )
             path = f"metadata.annotations[{EXTERNAL_NAME}]"
             yield Problem(what, name.where, path, fix, rule="external-name-taken")
+
+
+def _outside(named: Named) -> Key:
+    """What an object is outside the cluster, as far as names tell: many providers know no upper case.
+
+    A kind in namespaces and its twin at cluster scope, whose group lacks `.m.`, are one kind there.
+    """
+    kind = GroupKind(named.kind.group.replace(".m.", ".", 1), named.kind.kind)
+    return kind, named.name.casefold()
+
+
+def _given(stack: str, resource: GivenResource) -> Named:
+    annotations = object_at(object_at(resource.document, "metadata"), "annotations")
+    name = str(annotations.get(EXTERNAL_NAME, resource.key.name))
+    address = resource.address
+    return Named(stack, "the platform", address, resource.key.group_kind, name, chosen=False, where=Source(""))
 
 
 def _conflict(name: Named, other: Named) -> bool:

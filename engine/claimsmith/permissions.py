@@ -24,7 +24,7 @@ from claimsmith.models import composition, resource_class
 from claimsmith.models.claim import Claim
 from claimsmith.models.metadata import is_name
 from claimsmith.models.objects import ClaimKey, GroupKind
-from claimsmith.models.settings import FILE, Grant, Permission, Settings, matches
+from claimsmith.models.settings import FILE, Grant, Permission, Settings, covers, matches
 from claimsmith.models.today import is_todays
 from claimsmith.models.workload import APPLICATION, APPLICATION_RESOURCE, AUTOMATIC, Application, WorkloadTarget
 from claimsmith.values import object_at
@@ -194,7 +194,8 @@ def _annotations(file: _File, path: fieldpath.Path, prefixes: tuple[str, ...]) -
     """The annotations under a path that begin with one of these prefixes, and are not permitted."""
     given = fieldpath.get(file.document.data, path) if has(file.document.data, fieldpath.to_text(path)) else {}
     for key, value in given.items() if isinstance(given, Mapping) else ():
-        if str(key).startswith(prefixes) and HARMLESS.get(key) not in ("", value):
+        harmless = key in HARMLESS and HARMLESS[key] in ("", value)
+        if str(key).startswith(prefixes) and not harmless:
             yield from _annotation(file, str(key), path)
 
 
@@ -230,9 +231,13 @@ def _references(file: _File) -> Iterator[Problem]:
     if claim is None or reference is None or file.may(Permission.existing_resources):
         return
     wanted = reference.key
-    if any(k.group_kind == wanted.group_kind and k.name == wanted.name for k in file.catalog.resources):
+    provided = any(k.group_kind == wanted.group_kind and k.name == wanted.name for k in file.catalog.resources)
+    shared = any(t.published and t.cluster.key == wanted for t in file.catalog.workloads.targets.values())
+    if provided and not shared:
         return
-    what = f"{wanted} is not among what the platform provides in this stack"
+    # Who claims a cluster may do everything there: one that is shared by a target is not for one team to claim.
+    why = "is shared by a WorkloadTarget of the platform" if shared else "is not among what the platform provides"
+    what = f"{wanted} {why} in this stack"
     fix = f"have it provided in stacks/<stack>/resources/; or {_allowing(Permission.existing_resources)}"
     yield file.problem(what, claim.resource_path, fix)
 
@@ -264,7 +269,8 @@ def _templates(file: _File) -> Iterator[Problem]:
 class TargetGrant:
     """What an application may deploy to a target."""
 
-    namespaces: tuple[str, ...] = ("*",)
+    namespaces: tuple[str, ...] | None = None
+    """Patterns for the namespaces that it may use; None where it may use all, those of the system too."""
     cluster_scope: bool = True
     engine_annotations: bool = True
 
@@ -274,7 +280,7 @@ class TargetGrant:
             return f"it is not known whether {kind} is at cluster scope, which this target does not allow"
         if not self.cluster_scope and not namespaced:
             return f"{kind} is at cluster scope, which this target does not allow"
-        if namespaced and not matches(namespace, self.namespaces):
+        if namespaced and self.namespaces is not None and not covers(namespace, self.namespaces):
             return f"this target does not allow the namespace {namespace!r}"
         return ""
 

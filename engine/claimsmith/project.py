@@ -277,12 +277,16 @@ class Project:
         ]
 
     def _names_in(self, stack: str) -> list[external_names.Named]:
-        """The external names in another stack; one that cannot be planned is reported when it is deployed itself."""
-        try:
-            catalog, found = self.expand(stack)
-            return external_names.names(self.planned(stack, catalog, found, Schedule()))
-        except EngineError:
-            return []
+        """The external names in another stack; one that cannot be planned is reported when it is deployed itself.
+
+        A class that changed since its claims were bound hides no names: they are composed by what it says now.
+        """
+        for anew in (False, True):
+            with suppress(EngineError):
+                rebind = frozenset(r.claim for r in self.records(stack)) if anew else frozenset()
+                catalog, found = self.expand(stack, rebind=rebind)
+                return external_names.names(self.planned(stack, catalog, found, Schedule()))
+        return []
 
     def given(self, catalog: Catalog) -> list[GivenResource]:
         """The resources that a stack's files give as they are."""

@@ -144,7 +144,7 @@ def _placed(
     document = dict(template.document)
     metadata = dict(document["metadata"])
     kind = GroupKind.of(document)
-    namespaced = own[kind] if kind in own else scopes.namespaced(kind)
+    namespaced = _namespaced(kind, own, scopes)
     path = f"{template.at}.metadata"
     where = application.document.source_of(path)
     if metadata.get("namespace"):
@@ -160,6 +160,12 @@ def _placed(
     return {**document, "metadata": {**metadata, **place}}
 
 
+def _namespaced(kind: GroupKind, own: Mapping[GroupKind, bool], scopes: Scopes) -> bool | None:
+    """Whether a kind is namespaced. An application's own definitions tell of kinds that nobody else knows, only."""
+    known = scopes.namespaced(kind)
+    return own.get(kind) if known is None else known
+
+
 def _permitted(
     document: dict[str, Any],
     template: ResourceTemplate,
@@ -173,7 +179,7 @@ def _permitted(
     application, target = placement.application, placement.target.target
     grant = target_grant(target, application.key.namespace)
     kind = GroupKind.of(document)
-    namespaced = own[kind] if kind in own else scopes.namespaced(kind)
+    namespaced = _namespaced(kind, own, scopes)
     why = grant.refusal(kind, str(document["metadata"].get("namespace", "")), namespaced=namespaced)
     if why:
         path = f"{template.at}.metadata.{'namespace' if namespaced else 'name'}"

@@ -7,7 +7,7 @@ ones, every kind and class that the platform offers, and none of the special per
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from fnmatch import fnmatchcase
@@ -93,9 +93,7 @@ class Grant:
 
     def may_use_namespace(self, name: str) -> bool:
         """Whether claims may be in a namespace."""
-        if matches(name, RESERVED_NAMESPACES):
-            return name in self.namespaces
-        return matches(name, self.namespaces)
+        return covers(name, self.namespaces)
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +137,11 @@ def json_schema() -> dict[str, Any]:
 def matches(text: str, patterns: Iterable[str]) -> bool:
     """Whether one of the patterns is the text; `*` stands for any text."""
     return any(fnmatchcase(text, pattern) for pattern in patterns)
+
+
+def covers(namespace: str, patterns: Collection[str]) -> bool:
+    """Whether one of the patterns is the namespace; one of the system is covered by its own name only."""
+    return namespace in patterns if matches(namespace, RESERVED_NAMESPACES) else matches(namespace, patterns)
 
 
 def _entry(given: _Grant, document: Document, index: int) -> _Entry:

@@ -276,6 +276,11 @@ def _refuse_elsewhere(resource: _Resource, at: str, key: ClaimKey, document: Doc
         raise ModelError(Problem(what, document.source_of(path), path, fix))
 
 
+def _leads_elsewhere(name: Any) -> bool:
+    """Whether a name is more than one part of an address in the API server: Kubernetes takes no such name."""
+    return isinstance(name, str) and (name in (".", "..") or any(c in name for c in "/%"))
+
+
 def _refuse_unnamed(template: Mapping[str, Any], at: str, document: Document) -> None:
     metadata = template.get("metadata")
     named = isinstance(metadata, dict) and isinstance(metadata.get("name"), str) and metadata["name"]
@@ -288,6 +293,11 @@ def _refuse_unnamed(template: Mapping[str, Any], at: str, document: Document) ->
             path = f"{at}.{key}"
             fix = f"add {key}: objects are deployed to the target under the names that are written"
             raise ModelError(Problem(f"the template has no {key}", document.source_of(path), path, fix))
+    for key in ("name", "namespace"):
+        if _leads_elsewhere(template["metadata"].get(key)):
+            path = f"{at}.metadata.{key}"
+            what = f"the template's {key} would lead to another object: it is part of the object's address"
+            raise ModelError(Problem(what, document.source_of(path), path, "leave out '/' and '%', '.' and '..' alone"))
     if str(template["kind"]).endswith("List") and "items" in template:
         fix = "write each of its items as a resource template"
         raise ModelError(Problem("a template is one object, not a list", document.source_of(at), at, fix))
