@@ -235,6 +235,8 @@ BAD = [
         id="another-account",
     ),
     pytest.param(changed(role("get")), [role("get", "list")], "rights-widened", "warning", id="a-role-that-grows"),
+    pytest.param(base(), [put(SQL, "spec/sise", 20)], "claim-field-unread", "warning", id="a-field-that-nothing-reads"),
+    pytest.param(changed(put(SQL, "spec/sise", 20)), [], "claim-field-unread", "warning", id="one-that-was-there"),
     pytest.param(
         changed(
             put(SQL, "spec/classRef", None),
