@@ -236,7 +236,6 @@ BAD = [
         id="another-account",
     ),
     pytest.param(changed(role("get")), [role("get", "list")], "rights-widened", "warning", id="a-role-that-grows"),
-    pytest.param(changed(), [put(SQL, "spec/nobodyReadsThis", 1)], "claim-field-unread", "warning", id="a-slip"),
     pytest.param(changed(), [role("impersonate")], "rights-unlimited", "danger", id="a-new-role-that-impersonates"),
     pytest.param(
         changed(put(SQL, "spec/writeConnectionSecretToRef", {"name": "sql"})),
@@ -245,6 +244,8 @@ BAD = [
         "warning",
         id="a-claim-that-adopts",
     ),
+    pytest.param(base(), [put(SQL, "spec/sise", 20)], "claim-field-unread", "warning", id="a-field-that-nothing-reads"),
+    pytest.param(changed(put(SQL, "spec/sise", 20)), [], "claim-field-unread", "warning", id="one-that-was-there"),
     pytest.param(
         changed(
             put(SQL, "spec/classRef", None),

@@ -30,7 +30,7 @@ from claimsmith.cluster import Cluster
 from claimsmith.crds import permissive_crd
 from claimsmith.definitions import claim_crd, record_crds
 from tests.e2e.examples import claim, private_mysql
-from tests.e2e.rig import RESOURCE_GROUP, RULE, SERVER, UNHURRIED, Rig
+from tests.e2e.rig import RESOURCE_GROUP, RULE, SERVER, UNHURRIED, Rig, eventually
 from tests.e2e.workload_examples import (
     NO_SECRET,
     application,
