@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from claimsmith import bindings_file, external_names, reviews
 from claimsmith.cli.app import app as cli
 from claimsmith.compose.identity import PROTECT
-from claimsmith.errors import CatalogError, EngineError, ModelError, NotPermitted, Source
+from claimsmith.errors import CatalogError, EngineError, LoadError, ModelError, NotPermitted, Source
 from claimsmith.expand import claim_data
 from claimsmith.models import settings
 from claimsmith.models.objects import GroupKind
@@ -249,6 +249,14 @@ def test_settings_refused(text: str, path: str) -> None:
         settings.read(*documents_of(yaml.safe_load(text), file="claimsmith.yaml"))
     assert caught.value.problems[0].path == path
     assert caught.value.problems[0].fix
+
+
+@pytest.mark.parametrize(
+    "text", [pytest.param("# nothing\n", id="empty"), pytest.param(f"{SETTINGS}---\n{SETTINGS}", id="two")]
+)
+def test_a_settings_file_holds_one_document(text: str, tmp_path: Path) -> None:
+    with pytest.raises(LoadError, match="holds one document"):
+        plan_of(tmp_path, claim("a"), text)
 
 
 def test_two_entries_for_one_folder_are_refused() -> None:

@@ -139,11 +139,15 @@ class Project:
     def settings_document(self) -> Document | None:
         """The file that says so; None where there is none."""
         path = self.root / settings.FILE
-        documents = load([path], root=self.root) if path.exists() else []
-        if len(documents) > 1:
-            fix = "join the documents into one"
-            raise LoadError(Problem(f"{settings.FILE} holds one document", documents[1].source_of(), fix=fix))
-        return documents[0] if documents else None
+        if not path.exists():
+            return None
+        documents = load([path], root=self.root)
+        if len(documents) != 1:
+            # An empty one would permit more than none of its entries does.
+            fix = "join the documents into one" if documents else "remove the file, or write its entries"
+            where = documents[1].source_of() if documents else Source(settings.FILE)
+            raise LoadError(Problem(f"{settings.FILE} holds one document", where, fix=fix))
+        return documents[0]
 
     def given_documents(self, stack: str) -> list[Document]:
         """What a stack's files give as it is."""

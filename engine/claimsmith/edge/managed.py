@@ -23,6 +23,8 @@ class Managed(pulumi.CustomResource):
 
     kept = False
     """Whether it stays in the cluster when it leaves the stack."""
+    existing = False
+    """Whether it is only read: it was there before the stack, and stays after it."""
     metadata: pulumi.Output[Any]
     spec: pulumi.Output[Any]
     status: pulumi.Output[Any]
@@ -31,6 +33,7 @@ class Managed(pulumi.CustomResource):
         self, resource_name: str, document: Mapping[str, Any], opts: pulumi.ResourceOptions, *, patch: bool = False
     ) -> None:
         self.document = document
+        self.existing = opts.id is not None
         self.template = resource_name.rpartition("/")[2]
         # What is taken over is imported: creating would be refused, or with older providers merge in silence.
         owned = not patch and opts.id is None
@@ -44,8 +47,11 @@ class Managed(pulumi.CustomResource):
         """Its id, once it was created and became ready.
 
         Where it was created and did not become ready, and the engine goes on with the others, Pulumi's SDK 3.255 lets
-        all outputs fail; 3.272 resolves the id all the same, and every other output as unknown.
+        all outputs fail; 3.272 resolves the id all the same, and every other output as unknown. Of what is only read, a
+        preview knows the id alone.
         """
+        if self.existing:
+            return self.id
         return pulumi.Output.all(self.id, self.metadata).apply(lambda both: str(both[0]))
 
     @property
