@@ -44,14 +44,14 @@ class Managed(pulumi.CustomResource):
 
     @property
     def ready(self) -> pulumi.Output[str]:
-        """Its id, once it was created and became ready.
+        """Something that is known once it was created and became ready.
 
         Where it was created and did not become ready, and the engine goes on with the others, Pulumi's SDK 3.255 lets
         all outputs fail; 3.272 resolves the id all the same, and every other output as unknown. Of what is only read, a
-        preview knows the id alone.
+        preview with 3.272 knows not even the id, and whatever waits for that would seem to change.
         """
         if self.existing:
-            return self.id
+            return self.urn
         return pulumi.Output.all(self.id, self.metadata).apply(lambda both: str(both[0]))
 
     @property
