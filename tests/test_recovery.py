@@ -205,7 +205,11 @@ def test_a_plugin_whose_engine_is_gone(tmp_path: Path) -> None:
     plugin = tmp_path / "pulumi-resource-fake"
     plugin.write_text("#!/bin/sh\necho ready\nread line\n")
     plugin.chmod(0o755)
-    inner = f"import subprocess, sys; p = subprocess.Popen(['{plugin}'], cwd='{tmp_path}', stdin=0); print(p.pid)"
+    # One write each, so that the two lines cannot run into each other.
+    inner = (
+        f"import os, subprocess; p = subprocess.Popen(['{plugin}'], cwd='{tmp_path}', stdin=0); "
+        "os.write(1, b'%d\\n' % p.pid)"
+    )
     with subprocess.Popen(
         [sys.executable, "-W", "ignore", "-c", inner], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as parent:
