@@ -379,6 +379,24 @@ def test_the_schema_of_the_settings_is_the_committed_one(root: Path) -> None:
     assert CliRunner().invoke(cli, ["schema"]).stdout == committed
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("config: {claimsmith:kubeconfig: *sesame}\n", id="alias"),
+        pytest.param("config: {claimsmith:kubeconfig: !sesame x}\n", id="tag"),
+        pytest.param("config:\n  sesame: 1\n  sesame: 2\n", id="key"),
+    ],
+)
+def test_a_malformed_config_is_refused_without_its_words(text: str, tmp_path: Path) -> None:
+    broken = project(tmp_path, {})
+    (tmp_path / "stacks" / "Pulumi.dev.yaml").write_text(text, encoding="utf-8")
+    with pytest.raises(LoadError) as caught:
+        broken.setting("dev", "kubeconfig")
+    assert "sesame" not in str(caught.value)
+    assert caught.value.problems[0].where
+    assert caught.value.__cause__ is None
+
+
 # What a review says of changes that only the platform can make
 
 

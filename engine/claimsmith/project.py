@@ -96,7 +96,11 @@ class Project:
     def configs(self, stack: str) -> list[Document]:
         """The files of the engine that configure a stack, its own first; one that is missing configures nothing."""
         paths = [self.root / "stacks" / f"Pulumi.{stack}.yaml", self.root / "Pulumi.yaml"]
-        return [d for path in paths if path.is_file() for d in load([path], root=self.root)[:1]]
+        try:
+            return [d for path in paths if path.is_file() for d in load([path], root=self.root)[:1]]
+        except LoadError as error:
+            # Settings may be secrets, and what is wrong with YAML is told by quoting some of it.
+            raise LoadError(*(replace(p, what="not valid YAML") for p in error.problems)) from None
 
     def setting(self, stack: str, name: str) -> str | None:
         """A setting of ours, as text: the stack's own, else the one for all stacks; None where there is neither."""
