@@ -295,9 +295,6 @@ ATTACKS: dict[str, Attack] = {
     "claim-with-the-labels-of-another": attack(
         store(metadata={"labels": {"crossplane.io/claim-name": "orders"}}), "does not choose it"
     ),
-    "claim-with-a-uid": attack(store(metadata={"uid": UID}), "metadata.uid"),
-    "claim-with-owners": attack(store(metadata={"ownerReferences": OWNED_BY}), "ownerReferences"),
-    "claim-with-finalizers": attack(store(metadata={"finalizers": ["x.example.org/y"]}), "finalizers"),
     # Annotations
     **{f"claim-says-{word}": attack(marked(claim(), f"claimsmith.io/{word}"), PLATFORM_ONLY) for word in TO_US},
     **{f"claim-says-{word}": attack(marked(claim(), f"pulumi.com/{word}"), PLATFORM_ONLY) for word in TO_THE_ENGINE},

@@ -25,11 +25,13 @@ from tests.attack_files import (
     ADMIN,
     ATTACKS,
     MINE,
+    OWNED_BY,
     PLATFORM,
     SERVER,
     SETTINGS,
     SUBJECTS,
     THEIRS,
+    UID,
     Attack,
     Data,
     app,
@@ -50,6 +52,8 @@ from tests.attack_files import (
 from tests.samples import documents_of, write_files
 
 RBAC = "rbac.authorization.k8s.io"
+EXPORTED = {"uid": UID, "resourceVersion": "7", "ownerReferences": OWNED_BY, "finalizers": ["example.org/x"]}
+"""What `kubectl get -o yaml` shows of a live object beside what somebody wrote."""
 VICTIM = marked(claim("orders", namespace=THEIRS), "crossplane.io/external-name", "orders-db")
 
 
@@ -112,6 +116,8 @@ def problems_of(attacked: Project) -> list[Any]:
         pytest.param(marked(claim("a"), "example.org/anything"), id="annotation-of-somebody-else"),
         pytest.param(store("a", writeConnectionSecretToRef={"name": "a"}), id="crossplane-claim"),
         pytest.param(store("a", metadata={"labels": {"app": "a"}}), id="crossplane-claim-with-labels"),
+        pytest.param(store("a", metadata=EXPORTED), id="exported-crossplane-claim"),
+        pytest.param({**claim("a"), "metadata": {**claim("a")["metadata"], **EXPORTED}}, id="exported-claim"),
         pytest.param(queue(name="a"), id="namespaced-composite"),
         pytest.param(
             queue({"labels": {"crossplane.io/composite": "a"}}, name="a"), id="namespaced-composite-with-its-own-label"

@@ -182,12 +182,14 @@ def _namespaces(file: _File) -> Iterator[Problem]:
 
 
 def _ownership(file: _File) -> Iterator[Problem]:
-    if file.may(Permission.composites):
+    """Metadata by which a composite says who it is. Of an exported claim nobody reads it, and it is ignored."""
+    crossplane = file.catalog.today.defined(file.kind)
+    if not crossplane or crossplane[1] or file.may(Permission.composites):
         return
     for key in _OWNERSHIP:
         if key in file.metadata:
-            what = f"a claim does not choose its metadata.{key}"
-            yield file.problem(what, f"metadata.{key}", "remove it; an exported object carries it, a claim needs none")
+            what = f"a composite of an application team does not choose its metadata.{key}"
+            yield file.problem(what, f"metadata.{key}", "remove it; an exported object carries it, this one needs none")
 
 
 def _annotations(file: _File, path: fieldpath.Path, prefixes: tuple[str, ...]) -> Iterator[Problem]:
