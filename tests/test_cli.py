@@ -68,7 +68,7 @@ def test_help_has_an_example(words: list[str]) -> None:
 
 GROUPS = {
     "Start": ["init"],
-    "Write": ["new", "classes", "generate", "convert"],
+    "Write": ["new", "classes", "generate", "convert", "schema"],
     "Check and review": ["validate", "render", "review", "explain", "graph"],
     "Deploy": ["bind", "crds", "env"],
     "Operate": ["status", "drift", "recover", "shard"],
