@@ -14,6 +14,7 @@ from tests.conftest import ROOT
 pytestmark = pytest.mark.e2e
 
 
+@pytest.mark.timeout(1800)
 @pytest.mark.parametrize("resolution", ["lowest-direct", "highest"])
 def test_validate_render_and_generate_in_an_empty_environment(resolution: str) -> None:
     """`make test-versions` runs the unit tests there too."""
