@@ -213,6 +213,16 @@ def test_workflow_commands_are_ours_alone(
     assert hostile.hidden(ran.output) == set()
 
 
+@pytest.mark.parametrize("place", ["class", "name", "selector"])
+def test_sarif_has_no_link_of_a_claim(
+    monkeypatch: pytest.MonkeyPatch, project: Callable[[str], Path], place: str
+) -> None:
+    ran = run(monkeypatch, project(place), "validate", "--output", "sarif")
+    messages = [result["message"]["text"] for result in json.loads(ran.stdout)["runs"][0]["results"]]
+    assert any("approved" in message for message in messages)
+    assert [message for message in messages if "](" in message] == []
+
+
 @pytest.mark.parametrize("place", list(PLACES))
 def test_a_comment_has_nothing_live_of_a_claim(
     monkeypatch: pytest.MonkeyPatch, project: Callable[[str], Path], place: str

@@ -286,7 +286,7 @@ def test_workflow_commands() -> None:
     lines = checks.commands(Report(errors=[ODD], warnings=[NOWHERE]), folder="infra/")
     assert lines == [
         "::error file=infra/components/a b/ä%2Cc%3Ad.yaml,line=3,col=7,title=base-invalid"
-        "::100%25 wrong:\\r\\ntwo, lines%0Afix: mend it",
+        r"::100%25 wrong:\r\ntwo, lines%0Afix: mend it",
         "::warning title=cannot-plan::it is nowhere",
     ]
 
