@@ -45,7 +45,7 @@ soak: $(STAMP) toolchain ## Kill parts of many runs at random moments: SEED=… 
 SEED ?= 0
 INPUTS ?= 1000000
 fuzz: $(STAMP) $(VENV)/.fuzz ## Give a million random inputs to what reads input; SEED=… repeats a run
-	PYTHONPATH=engine:. $(BIN)/python -m fuzz --seed $(SEED) --inputs $(INPUTS)
+	PYTHONPATH=engine:. $(BIN)/python -m tests.fuzz --seed $(SEED) --inputs $(INPUTS)
 
 $(VENV)/.fuzz: $(STAMP) requirements-fuzz.txt
 	@$(BIN)/python -m pip install -q --require-hashes -r requirements-fuzz.txt
@@ -64,7 +64,7 @@ generate: $(STAMP) ## Write the components anew from their classes
 	$(BIN)/claimsmith generate
 
 features: ## Show what must work, and the tests that prove it
-	@sed -n 's/<br>/ /g; /^[|#]/p' docs/features.md
+	@sed -n 's/<br>/ /g; /^[|#]/p' docs/internals/features.md
 
 browser:
 	@bash scripts/browser.sh

@@ -18,7 +18,7 @@ from benchmarks.measure import Row, Settings, middle, pairs, ratios, run
 
 CLAIMS, CHILDREN = 100, 5
 CUT = 200
-"""How many resources docs/performance.md lets a stack have on the file backend."""
+"""How many resources docs/reference/performance.md lets a stack have on the file backend."""
 MANY = 2000
 PARTS = 4
 """With its component, a claim of so many parts is five resources."""
@@ -66,8 +66,8 @@ class Project:
 
     def pulumi(self, *words: str) -> dict[str, float]:
         """Run the engine; gives its time, and what the program was seen to do."""
-        from claimsmith import workspace
-        from claimsmith.project import Project as Claimed
+        from claimsmith.project import workspace
+        from claimsmith.project.project import Project as Claimed
 
         probe = self.root / "probe.json"
         probe.unlink(missing_ok=True)
@@ -94,10 +94,10 @@ def bed(folder: Path) -> Iterator[Bed]:
     from lightkube.models.meta_v1 import ObjectMeta
     from lightkube.resources.core_v1 import Namespace
 
-    from claimsmith import local, toolchain
+    from claimsmith import lab, toolchain
 
     toolchain.require(*toolchain.NAMES)
-    with local.running(folder / "control-plane") as status:
+    with lab.running(folder / "control-plane") as status:
         client = Client(config=KubeConfig.from_file(status.kubeconfig).get(), trust_env=False)
         for number in range(MANY // CUT):
             client.create(Namespace(metadata=ObjectMeta(name=f"team-{number}")))

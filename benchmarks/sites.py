@@ -19,7 +19,7 @@ from benchmarks import probe
 
 probe.begin()
 
-from claimsmith.edge import program
+from claimsmith.deploy import program
 
 program.run()
 """

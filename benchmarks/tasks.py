@@ -24,10 +24,6 @@ REVIEWED = 10
 def command(root: str, *words: str) -> dict[str, float]:
     """A whole command of claimsmith, from its words to what it prints, without the start of the interpreter."""
     # What is imported on the way is no part of it.
-    import claimsmith.checks
-    import claimsmith.cli.app
-    import claimsmith.generate
-    import claimsmith.render  # noqa: F401
     from claimsmith import cli
 
     sys.argv = ["claimsmith", "-C", root, *words]
@@ -89,8 +85,8 @@ def mocks(claims: str, children: str) -> dict[str, float]:
 
 def patches(claims: str, children: str) -> dict[str, float]:
     """Patches per second: the workload's class, applied to many claims."""
-    from claimsmith.compose.compiled import Reader, compiled
-    from claimsmith.models.klass import Side
+    from claimsmith.dialects.common.klass import Side
+    from claimsmith.patching.compiled import Reader, compiled
 
     klass = workload_class(int(children))
     wanted = [workload.claim_document(n) for n in range(int(claims))]
@@ -166,14 +162,15 @@ def program(side: str, claims: str, children: str) -> dict[str, float]:
 
 
 def _generated(root: Path, stack: str) -> Callable[[], None]:
-    from claimsmith import actions
-    from claimsmith.cluster import Cluster
-    from claimsmith.edge import program as programs
-    from claimsmith.project import Project
+    from claimsmith.deploy import program as programs
+    from claimsmith.kubernetes.client import Cluster
+    from claimsmith.project.project import Project
+    from claimsmith.tools.bind import bind
+    from claimsmith.tools.generate import generate
 
     project = Project(root)
-    actions.generate(project)
-    actions.bind(project, stack)
+    generate(project)
+    bind(project, stack)
     plan = project.plan(stack)
     components = {c.address: programs.load_component(project, c.binding.klass) for c in plan.walk()}
     return lambda: programs.deploy(plan, components, Cluster("none"), identifier="bench", table=project.table())
@@ -192,18 +189,18 @@ def _by_hand(root: Path) -> Callable[[], None]:
 
 def conformance(folder: str) -> dict[str, float]:
     """Every case of the shared render data, each file read and each document made, in this one process."""
-    from claimsmith import offline
-    from claimsmith.errors import EngineError
+    from claimsmith.base.errors import EngineError
+    from claimsmith.tools.render import composite as render
 
     cases = sorted(path for path in Path(folder).iterdir() if (path / "xr.yaml").is_file())
     refused = 0
     for case in cases:
         definition = case / "xrd.yaml"
-        files = offline.Files(
+        files = render.Files(
             case / "xr.yaml", case / "composition.yaml", definition=definition if definition.is_file() else None
         )
         try:
-            offline.render(files)
+            render.render(files)
         except EngineError:
             refused += 1
     seconds = time.process_time()
@@ -214,8 +211,8 @@ def conformance(folder: str) -> dict[str, float]:
 
 def workload_class(children: int) -> Any:
     """The workload's class, as the catalog has it."""
-    from claimsmith.catalog import read_catalog
-    from claimsmith.documents import Document
+    from claimsmith.base.documents import Document
+    from claimsmith.platform.catalog import read_catalog
 
     catalog = read_catalog([Document(workload.class_document(children), "class.yaml")])
     return next(iter(catalog.classes.values()))

@@ -42,7 +42,7 @@ try() {
   "$work/$1/bin/claimsmith" render dev > /dev/null
   "$work/$1/bin/claimsmith" generate --check
   if [ -n "$quick" ]; then return; fi
-  "$bin/uv" pip install -q --python "$python" hypothesis mypy pytest pytest-timeout pytest-xdist selenium types-PyYAML
+  "$bin/uv" pip install -q --python "$python" hypothesis import-linter mypy pytest pytest-timeout pytest-xdist selenium types-PyYAML
   "$python" -m pytest -q -n 2 --dist worksteal -p no:cacheprovider -m "not e2e"
 }
 

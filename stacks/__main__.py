@@ -1,5 +1,5 @@
 """Deploys the claims of the stack that Pulumi is asked for."""
 
-from claimsmith.edge import program
+from claimsmith.deploy import program
 
 program.run()

@@ -1,15 +1,15 @@
 """Post the review of a pull request as a comment: the second half of claims-review, with a token that can write.
 
-Whatever the pull request made is data here, and of unknown origin:
+Everything from the pull request is data of unknown origin:
 
-- which request it is, GitHub says of the run; the artifact is not asked;
-- a branch whose .github/ is not that of the default branch could have made the artifact say anything: then the comment
-  says that, and nothing of the artifact is read;
-- one file of a fixed name is read from the artifact, up to a size; nothing is unpacked or run;
-- the comment that is kept up to date is one by the bot itself, with our mark: others can write the mark, too.
+- GitHub names the request of the run; the artifact does not decide it;
+- a branch whose .github/ differs from that of the default branch could write any artifact: then the comment says so,
+  and the artifact is not read;
+- one file with a fixed name is read from the artifact, up to a size limit; nothing is unpacked or run;
+- the comment to update is one of the bot itself with our mark, since others can write the mark too.
 
 Settings, as environment variables: GITHUB_TOKEN, GITHUB_REPOSITORY, GITHUB_SHA (the default branch), RUN_ID,
-HEAD_OWNER, HEAD_BRANCH, HEAD_SHA. It needs Python alone.
+HEAD_OWNER, HEAD_BRANCH, HEAD_SHA. It needs only Python.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ MARK = "<!-- claimsmith review -->"
 BOT = "github-actions[bot]"
 FILE = "review.md"
 LONGEST = 65_536
-"""The longest comment that GitHub takes, in characters."""
+"""The longest comment that GitHub accepts, in characters."""
 LARGEST = 4 * LONGEST
 """The largest file, and the largest artifact, in bytes."""
 _UNREADABLE = (zipfile.BadZipFile, zlib.error, EOFError, KeyError, UnicodeDecodeError, RuntimeError)
@@ -42,7 +42,7 @@ class Refused(Exception):
 
 
 class _Stay(urllib.request.HTTPRedirectHandler):
-    """Follows no redirection: the token is for GitHub's API alone."""
+    """Follows no redirection: the token is only for GitHub's API."""
 
     def redirect_request(self, *_: Any) -> None:
         return None
@@ -106,7 +106,7 @@ def text_in(content: bytes) -> str:
 
 
 def download(artifact: int) -> bytes:
-    """An artifact, from where GitHub keeps it: that place is told in a redirection, and gets no token."""
+    """An artifact, from the storage that GitHub redirects to; that address gets no token."""
     opener = urllib.request.build_opener(_Stay())
     try:
         with opener.open(asked("GET", f"actions/artifacts/{artifact}/zip")) as answer:
@@ -131,7 +131,7 @@ def post(number: int, text: str) -> None:
 
 
 def own_comment(number: int) -> int | None:
-    """The comment with our mark that the bot wrote; the mark alone is anybody's."""
+    """The bot's own comment with our mark; anybody can write the mark."""
     for page in range(1, PAGES + 1):
         query = {"per_page": str(PAGE), "page": str(page)}
         comments = call("GET", f"issues/{number}/comments", query=query)
@@ -169,7 +169,7 @@ def api() -> str:
 
 
 def setting(name: str) -> str:
-    """A setting that must be there."""
+    """A required setting."""
     value = os.environ.get(name, "")
     if not value:
         sys.exit(f"comment.py: {name} is not set")

@@ -1,23 +1,23 @@
 #!/usr/bin/env bash
-# What a pull request and a merge do, for any CI: the workflows beside this file call the same.
+# The steps of a pull request and of a merge, for any CI. The workflows in github/ call this script.
 #
 #   pipeline.sh review BASE          offline: check the project, and write review.md, review.html and review.json
-#   pipeline.sh preview BASE STACK   the same for one environment, with the real engine's preview
-#   pipeline.sh deploy STACK         check once more, and deploy one environment
+#   pipeline.sh preview BASE STACK   the same for one environment, with the preview of the real engine
+#   pipeline.sh deploy STACK         check again, and deploy one environment
 #
 # Settings, as environment variables:
-#   REVIEW_FOLDER             where the reviews are written: an absolute path outside the checkout, empty or not there yet;
-#                             a new temporary folder where it is not set
-#   REFUSE_DESTRUCTIVE=true   let `review` and `preview` end with 11 where something would be deleted or made anew
+#   REVIEW_FOLDER             the folder for reviews: an absolute path outside the checkout, empty or missing;
+#                             by default a new temporary folder
+#   REFUSE_DESTRUCTIVE=true   `review` and `preview` exit with 11 if something would be deleted or replaced
 set -euo pipefail
 
 refuse() {
-    echo "pipeline.sh: REVIEW_FOLDER $1: give an absolute path outside the checkout, empty or not there yet" >&2
+    echo "pipeline.sh: REVIEW_FOLDER $1: use an absolute path outside the checkout, empty or missing" >&2
     exit 2
 }
 
-# The checkout holds what a branch committed. A file there could be taken for a review, and a link there would lead one
-# elsewhere: reviews are written to an empty folder outside of it.
+# A branch controls the files in the checkout. It could commit a forged review, or a link to another place. Reviews are
+# therefore written to an empty folder outside of the checkout.
 prepare_folder() {
     local checkout parent place
     if [ -z "${REVIEW_FOLDER:-}" ]; then
@@ -36,20 +36,20 @@ prepare_folder() {
     mkdir -p "$folder"
 }
 
-# Write one review in each form. Ends with the review's own exit code: 0, 10, 11, or 1 for an error.
+# Write one review in each format. Returns the exit code of the review: 0, 10, 11, or 1 for an error.
 write_reviews() {
     local name="$folder/$1"
     shift
     claimsmith review "$@" -o "$name.md" -o "$name.html" -o "$name.json"
 }
 
-# Changes are what a pull request is for; errors are not, and destruction only where it is allowed.
+# Changes are expected. Errors fail, and destructive changes fail if REFUSE_DESTRUCTIVE is set.
 judge() {
     case "$1" in
     0) echo "nothing changes" ;;
     10) echo "there are changes: see $folder" ;;
     11)
-        echo "something would be deleted or made anew: see $folder"
+        echo "something would be deleted or replaced: see $folder"
         if [ "${REFUSE_DESTRUCTIVE:-false}" = true ]; then return 11; fi
         ;;
     *) return "$1" ;;
@@ -63,7 +63,7 @@ check() {
     for stack in "$@"; do claimsmith bind "$stack" --check; done
 }
 
-# A project that is wrong is reviewed all the same: a review that says so is better than none.
+# An invalid project is reviewed too: the review reports what is wrong.
 review() {
     local code=0 wrong=0
     prepare_folder

@@ -13,25 +13,26 @@ from lightkube import Client
 from lightkube.config.kubeconfig import KubeConfig
 from lightkube.generic_resource import create_global_resource
 
-from claimsmith import local, toolchain
-from claimsmith.crds import permissive_crd
-from tests.conftest import ROOT
+from claimsmith import lab, toolchain
+from claimsmith.kubernetes.crds import permissive_crd
 from tests.e2e.creating_provider import CREATES, MERGES, creating_provider
+from tests.e2e.examples import claim, private_mysql
 from tests.e2e.rig import UNHURRIED, Rig
+from tests.support.paths import ROOT
 
 
 @pytest.fixture(scope="session")
-def control_plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[local.Status]:
+def control_plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[lab.Status]:
     toolchain.require(*toolchain.NAMES)
-    with local.running(tmp_path_factory.mktemp("control-plane")) as status:
+    with lab.running(tmp_path_factory.mktemp("control-plane")) as status:
         yield with_subnet(status)
 
 
-def with_subnet(status: local.Status) -> local.Status:
+def with_subnet(status: lab.Status) -> lab.Status:
     """Put in what the documents' examples take as given: the subnet that databases are reached from."""
     subnet = yaml.safe_load((ROOT / "stacks" / "dev" / "resources" / "network.yaml").read_text(encoding="utf-8"))
     crd = permissive_crd(subnet["apiVersion"], subnet["kind"], namespaced=False, managed=True)
-    local.install_crds(status.kubeconfig, [crd])
+    lab.install_crds(status.kubeconfig, [crd])
     client = Client(config=KubeConfig.from_file(status.kubeconfig).get(), trust_env=False, timeout=UNHURRIED)
     client.create(
         create_global_resource("network.azure.crossplane.io", "v1alpha3", "Subnet", "subnets").from_dict(subnet)
@@ -41,7 +42,7 @@ def with_subnet(status: local.Status) -> local.Status:
 
 
 @pytest.fixture
-def kubeconfig(control_plane: local.Status, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Path]:
+def kubeconfig(control_plane: lab.Status, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Path]:
     """The way to the cluster: for tests with the mark `both_ways` once through the stand-in for a newer provider."""
     direct = nullcontext(Path(control_plane.kubeconfig))
     way = getattr(request, "param", MERGES)
@@ -51,7 +52,7 @@ def kubeconfig(control_plane: local.Status, tmp_path: Path, request: pytest.Fixt
 
 @pytest.fixture
 def new_rig(
-    control_plane: local.Status, kubeconfig: Path, tmp_path: Path, request: pytest.FixtureRequest
+    control_plane: lab.Status, kubeconfig: Path, tmp_path: Path, request: pytest.FixtureRequest
 ) -> Iterator[Callable[..., Rig]]:
     """Makes projects whose names, and so whose objects in the shared cluster, are this test's own."""
     made: list[Rig] = []
@@ -72,3 +73,15 @@ def new_rig(
 @pytest.fixture
 def rig(new_rig: Callable[..., Rig]) -> Rig:
     return new_rig()
+
+
+@pytest.fixture
+def deployed(rig: Rig) -> tuple[Rig, str]:
+    """The private MySQL server, up, in a namespace of its own."""
+    namespace = rig.name
+    rig.namespace(namespace)
+    rig.write("components/private-mysql-server/class.yaml", private_mysql())
+    rig.write("stacks/dev/claims/sql.yaml", claim(namespace))
+    rig.prepare("dev")
+    rig.ok(rig.up("dev"))
+    return rig, namespace

@@ -26,7 +26,7 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 import pytest
 import yaml
 
-from claimsmith.kubeconfig import select
+from claimsmith.kubernetes.kubeconfig import select
 
 MERGES, CREATES = "creating-merges", "creating-refuses"
 both_ways = pytest.mark.parametrize("kubeconfig", [MERGES, CREATES], indirect=True)

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from claimsmith import local
-from claimsmith.local.behaviour import READY_AFTER
+from claimsmith import lab
+from claimsmith.lab.behaviour import READY_AFTER
 from tests.e2e.examples import claim, private_mysql
 from tests.e2e.rig import RESOURCE_GROUP, RULE, SERVER, Rig, eventually
 
@@ -155,9 +155,9 @@ class Estate:
             time.sleep(0.01)
         if victim == "api-server":
             going = run.process.poll() is None
-            parts = {p.name: p.pid for p in local.status(self.control_plane).parts}
+            parts = {p.name: p.pid for p in lab.status(self.control_plane).parts}
             os.kill(parts["kube-apiserver"], signal.SIGKILL)
-            local.up(self.control_plane)
+            lab.up(self.control_plane)
         else:
             going = run.kill(victim)
         run.ended()

@@ -22,11 +22,11 @@ from lightkube.models.meta_v1 import ObjectMeta
 from lightkube.resources.core_v1 import Namespace, Secret
 from lightkube.types import PatchType
 
-from claimsmith import workspace
-from claimsmith.crds import plural_of
-from claimsmith.local import install_crds
-from claimsmith.project import Project, crds_needed
-from tests.samples import PERMISSIVE
+from claimsmith.kubernetes.crds import plural_of
+from claimsmith.lab import install_crds
+from claimsmith.project import workspace
+from claimsmith.project.project import Project, crds_needed
+from tests.support.samples import PERMISSIVE
 
 RESOURCE_GROUP = ("azure.crossplane.io", "v1alpha3", "ResourceGroup")
 SERVER = ("database.azure.crossplane.io", "v1beta1", "MySQLServer")
@@ -72,7 +72,7 @@ class Rig:
         }
         self.write("Pulumi.yaml", yaml.safe_dump(pulumi_yaml))
         self.write("claimsmith.yaml", PERMISSIVE)
-        self.write("stacks/__main__.py", "from claimsmith.edge import program\n\nprogram.run()\n")
+        self.write("stacks/__main__.py", "from claimsmith.deploy import program\n\nprogram.run()\n")
 
     def write(self, path: str, content: Any) -> None:
         """Write a file of the project: a text, or documents as YAML."""

@@ -13,10 +13,11 @@ from lightkube.models.meta_v1 import ObjectMeta
 from lightkube.resources.core_v1 import ConfigMap, Secret
 from lightkube.resources.rbac_authorization_v1 import ClusterRole, ClusterRoleBinding
 
-from claimsmith import local
-from claimsmith.definitions import claim_crd, record_crds
-from claimsmith.local import install_crds
-from tests.attack_files import (
+from claimsmith import lab
+from claimsmith.dialects.definitions.crds import claim_crd, record_crds
+from claimsmith.lab import install_crds
+from tests.e2e.rig import Rig
+from tests.support.attack_files import (
     ATTACKS,
     MINE,
     PLACE,
@@ -33,7 +34,6 @@ from tests.attack_files import (
     site,
     store,
 )
-from tests.e2e.rig import Rig
 
 pytestmark = pytest.mark.e2e
 
@@ -50,7 +50,7 @@ def owned(*objects: Data) -> list[Data]:
 
 
 @pytest.fixture(scope="module")
-def attacked(control_plane: local.Status, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rig]:
+def attacked(control_plane: lab.Status, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rig]:
     """Two teams with what they were given, deployed; beside it what somebody else made."""
     rig = Rig(tmp_path_factory.mktemp("attacked"), Path(control_plane.kubeconfig), "attacked")
     for name in (MINE, THEIRS, "infra", "crossplane-system"):
@@ -164,7 +164,7 @@ def test_a_record_that_somebody_else_made(written: Rig) -> None:
     kept = written.client.get(resource, "attack", namespace=MINE).to_dict()
     written.client.delete(resource, "attack", namespace=MINE)
     assert ran.code != 0
-    assert "its record Database team-a/attack is there already and was not made by claimsmith" in ran.text
+    assert "its record Database team-a/attack is there already and was not created by claimsmith" in ran.text
     assert f"{PLACE}:" in ran.text
     assert kept["spec"] == {"size": 99}
 

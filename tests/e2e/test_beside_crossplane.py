@@ -9,7 +9,7 @@ import pytest
 from lightkube.generic_resource import create_global_resource
 from lightkube.types import PatchType
 
-from claimsmith.crds import plural_of
+from claimsmith.kubernetes.crds import plural_of
 from tests.e2e.rig import Ran, Rig
 
 pytestmark = pytest.mark.e2e

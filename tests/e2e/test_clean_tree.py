@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from claimsmith import toolchain
-from tests.samples import cloned
+from tests.support.samples import cloned
 
 pytestmark = pytest.mark.e2e
 

@@ -1,4 +1,4 @@
-"""The examples of documents 000 to 003, converted to today's dialect and deployed on the real engine."""
+"""The examples of documents 000 to 003, converted to Crossplane and deployed on the real engine."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from claimsmith import conversion
-from claimsmith.project import Project
+from claimsmith.project.project import Project
+from claimsmith.tools.convert import files
+from tests.e2e.document_examples import DOCUMENTS, EXAMPLES, delete_given
 from tests.e2e.rig import Rig
-from tests.e2e.test_documents import DOCUMENTS, EXAMPLES, delete_given
 
 pytestmark = pytest.mark.e2e
 
@@ -18,7 +18,7 @@ PLACES = {"platform": "components/x", "claims": "stacks/dev/claims", "resources"
 
 
 def convert(document: str, rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Put a document's example into a project, in today's words."""
+    """Put a document's example into a project, in Crossplane's words."""
     older = rig.root / "older"
     for file, place in PLACES.items():
         source = DOCUMENTS / document / f"{file}.yaml"
@@ -27,7 +27,7 @@ def convert(document: str, rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
         if source.is_file():
             shutil.copy(source, target)
     monkeypatch.chdir(older)
-    conversion.write(conversion.of_files([Path("components"), Path("stacks")]), rig.root)
+    files.write(files.of_files([Path("components"), Path("stacks")]), rig.root)
 
 
 @pytest.mark.parametrize(("document", "kinds", "secrets"), EXAMPLES)

@@ -10,43 +10,11 @@ import shutil
 
 import pytest
 
-from claimsmith.plan import Plan
-from claimsmith.project import Project
-from tests.conftest import ROOT
+from claimsmith.project.project import Project
+from tests.e2e.document_examples import DOCUMENTS, EXAMPLES, delete_given
 from tests.e2e.rig import Rig
 
 pytestmark = pytest.mark.e2e
-
-DOCUMENTS = ROOT / "tests" / "documents"
-DATABASE = {"endpoint", "password", "port", "username"}
-
-
-EXAMPLES = [
-    pytest.param("000", ["CloudMemorystoreInstance", "CloudMemorystoreInstance"], {}, id="000"),
-    pytest.param(
-        "001",
-        [
-            "CloudSQLInstance",
-            "GKECluster",
-            "MySQLServer",
-            "MySQLServerVirtualNetworkRule",
-            "NodePool",
-            "NodePool",
-            "NodePool",
-            "ResourceGroup",
-        ],
-        {"sql": DATABASE, "sql-private": DATABASE},
-        id="001",
-    ),
-    pytest.param(
-        "002",
-        ["MySQLServer", "MySQLServerVirtualNetworkRule", "ResourceGroup"],
-        {"sql": {"endpoint", "password", "username"}},
-        id="002",
-    ),
-    pytest.param("003", ["MySQLServerVirtualNetworkRule", "ResourceGroup", "SQLServer"], {"sql": DATABASE}, id="003"),
-]
-"""Document, what is made for its claims, and the keys of their Secrets."""
 
 
 @pytest.mark.parametrize(("document", "kinds", "secrets"), EXAMPLES)
@@ -73,11 +41,3 @@ def test_examples_as_they_are_written(rig: Rig, document: str, kinds: list[str],
         assert rig.secret_values("default", name).keys() == keys
     rig.ok(rig.destroy("dev"))
     delete_given(rig, plan)
-
-
-def delete_given(rig: Rig, plan: Plan) -> None:
-    """Delete what was given, which outlives its stack; the tests' cluster is to be as it was."""
-    for given in plan.resources:
-        if given.options.retain:
-            group, version = given.document["apiVersion"].split("/")
-            rig.delete((group, version, given.key.group_kind.kind), given.key.name)

@@ -9,13 +9,10 @@ import pytest
 from lightkube.generic_resource import create_global_resource
 from lightkube.types import PatchType
 
-from claimsmith.crds import plural_of
+from claimsmith.kubernetes.crds import plural_of
 from tests.e2e.rig import RESOURCE_GROUP, SERVER, Rig, eventually
-from tests.e2e.test_one_claim import deployed
 
 pytestmark = pytest.mark.e2e
-
-__all__ = ["deployed"]
 
 
 def change(rig: Rig, kind: tuple[str, str, str], name: str, what: dict[str, Any]) -> None:

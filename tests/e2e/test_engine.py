@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from claimsmith import toolchain, workspace
-from claimsmith.project import Project
+from claimsmith import toolchain
+from claimsmith.project import workspace
+from claimsmith.project.project import Project
 from tests.e2e.examples import claim, private_mysql
 from tests.e2e.rig import Rig
 

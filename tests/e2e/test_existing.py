@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from claimsmith import local
+from claimsmith import lab
 from tests.e2e.creating_provider import CREATES, both_ways
 from tests.e2e.examples import claim, private_mysql
 from tests.e2e.faults import Estate, Run
@@ -82,7 +82,7 @@ def test_a_child_is_adopted_where_its_template_says_so(rig: Rig) -> None:
 
 
 @both_ways
-def test_what_a_killed_run_made_without_checkpoints_is_taken_over(rig: Rig, control_plane: local.Status) -> None:
+def test_what_a_killed_run_made_without_checkpoints_is_taken_over(rig: Rig, control_plane: lab.Status) -> None:
     """The state knows nothing of that run: `recover` lists what it made, and the next run imports it."""
     estate = Estate(rig, Path(control_plane.kubeconfig).parents[2], random.Random(1))
     estate.prepare(2, seconds=60)

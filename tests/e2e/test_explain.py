@@ -8,11 +8,12 @@ from typing import Any
 
 import pytest
 
-from claimsmith import answers, local
-from claimsmith.local import api
-from claimsmith.project import Project
+from claimsmith import lab
+from claimsmith.kubernetes.client import CRDS, ApiError, Cluster
+from claimsmith.project.project import Project
+from claimsmith.tools.explain.project import explanations as stories_of
 from tests.e2e.rig import Rig, eventually
-from tests.platform_files import CLAIMS, PLATFORM
+from tests.support.platform_files import CLAIMS, PLATFORM
 
 pytestmark = pytest.mark.e2e
 
@@ -62,7 +63,7 @@ def test_urns_are_those_of_the_engine(platform: Rig, records: str) -> None:
 
 def test_one_claim_can_be_targeted(platform: Rig) -> None:
     platform.prepare("dev")
-    [story] = answers.stories(Project(platform.root), "dev", "cache")
+    [story] = stories_of(Project(platform.root), "dev", "cache")
     assert story.who is not None
     platform.ok(platform.up("dev", "--target", story.who.urn, "--target-dependents"))
     shown = platform.ok(platform.pulumi("stack", "--stack", "dev", "--show-urns")).out
@@ -70,20 +71,20 @@ def test_one_claim_can_be_targeted(platform: Rig) -> None:
     assert claims_urns(shown) == {story.who.urn, *children}
 
 
-def description(client: api.Api, version: str, kind: str) -> dict[str, Any]:
+def description(client: Cluster, version: str, kind: str) -> dict[str, Any]:
     """How the API server describes a kind; empty while it does not yet."""
     try:
         schemas = client.request("GET", f"/openapi/v3/apis/{version}")["components"]["schemas"]
-    except api.ApiError:
+    except ApiError:
         return {}
     return next((s for name, s in schemas.items() if name.endswith(f".{kind}")), {})
 
 
-def test_an_api_server_takes_and_describes_the_definitions(platform: Rig, control_plane: local.Status) -> None:
+def test_an_api_server_takes_and_describes_the_definitions(platform: Rig, control_plane: lab.Status) -> None:
     found = json.loads(platform.ok(platform.claimsmith("crds", "--output", "json")).out)
-    local.install_crds(platform.kubeconfig, found)
-    with api.Api.of(control_plane.kubeconfig, manager="tests") as client:
-        live = [client.get(api.CRDS, crd["metadata"]["name"]) or {} for crd in found]
+    lab.install_crds(platform.kubeconfig, found)
+    with Cluster.of_file(control_plane.kubeconfig, manager="tests") as client:
+        live = [client.get(CRDS, crd["metadata"]["name"]) or {} for crd in found]
         conditions = [c for crd in live for c in crd["status"]["conditions"]]
         assert not [c for c in conditions if c["type"] == "NonStructuralSchema"]
         # What `kubectl explain` reads; the API server publishes it a moment after it takes the definitions.

@@ -22,13 +22,13 @@ from lightkube.models.meta_v1 import ObjectMeta
 from lightkube.resources.core_v1 import ResourceQuota, Secret
 from lightkube.resources.core_v1 import ResourceQuotaStatus as QuotaStatus
 
-from claimsmith import local
-from claimsmith.local.behaviour import is_ready
-from tests.conftest import ROOT
+from claimsmith import lab
+from claimsmith.lab.behaviour import is_ready
 from tests.e2e.creating_provider import both_ways
 from tests.e2e.examples import claim, private_mysql
 from tests.e2e.faults import KEYS, VICTIMS, Estate, Run, left_in
 from tests.e2e.rig import RESOURCE_GROUP, SERVER, Rig, eventually
+from tests.support.paths import ROOT
 
 pytestmark = pytest.mark.e2e
 
@@ -36,13 +36,13 @@ KIND = "MySQLInstance.database.example.org"
 
 
 @pytest.fixture
-def estate(rig: Rig, control_plane: local.Status) -> Estate:
+def estate(rig: Rig, control_plane: lab.Status) -> Estate:
     seed = secrets.randbits(32)
     print(f"seed {seed}")
     return Estate(rig, folder_of(control_plane), random.Random(seed))
 
 
-def folder_of(control_plane: local.Status) -> Path:
+def folder_of(control_plane: lab.Status) -> Path:
     return Path(control_plane.kubeconfig).parents[2]
 
 
@@ -164,7 +164,7 @@ def test_missing_kinds_and_namespaces_are_told_before_anything_is_made(rig: Rig)
     for ran in (rig.pulumi("preview", "--stack", "dev"), rig.up("dev")):
         assert ran.code != 0
         assert "its child 'oddity' is a Oddity of azure.crossplane.io/v1alpha3, which the cluster does not" in ran.text
-        assert f"needs the namespace '{rig.name}', which is not there" in ran.text
+        assert f"needs the namespace '{rig.name}', which does not exist" in ran.text
         assert "stacks/dev/claims/sql.yaml:" in ran.text
         assert "Traceback" not in ran.text
 
@@ -172,7 +172,7 @@ def test_missing_kinds_and_namespaces_are_told_before_anything_is_made(rig: Rig)
 @contextmanager
 def stopped(folder: Path) -> Iterator[None]:
     """The API server takes connections and answers nothing."""
-    pid = next(p.pid for p in local.status(folder).parts if p.name == "kube-apiserver")
+    pid = next(p.pid for p in lab.status(folder).parts if p.name == "kube-apiserver")
     os.kill(pid, signal.SIGSTOP)
     try:
         yield
@@ -180,7 +180,7 @@ def stopped(folder: Path) -> Iterator[None]:
         os.kill(pid, signal.SIGCONT)
 
 
-def test_an_api_server_that_does_not_answer(claimed: Rig, control_plane: local.Status) -> None:
+def test_an_api_server_that_does_not_answer(claimed: Rig, control_plane: lab.Status) -> None:
     with stopped(folder_of(control_plane)):
         ran = claimed.up("dev")
     assert ran.code != 0

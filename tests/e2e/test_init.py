@@ -11,9 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from claimsmith import toolchain, workspace
-from claimsmith.project import Project
-from tests.samples import cloned
+from claimsmith import toolchain
+from claimsmith.project import workspace
+from claimsmith.project.project import Project
+from tests.support.samples import cloned
 
 pytestmark = pytest.mark.e2e
 CLAIMSMITH = (sys.executable, "-m", "claimsmith.cli")

@@ -17,18 +17,6 @@ pytestmark = pytest.mark.e2e
 KEYS = {"endpoint", "password", "port", "username"}
 
 
-@pytest.fixture
-def deployed(rig: Rig) -> tuple[Rig, str]:
-    """The private MySQL server, up, in a namespace of its own."""
-    namespace = rig.name
-    rig.namespace(namespace)
-    rig.write("components/private-mysql-server/class.yaml", private_mysql())
-    rig.write("stacks/dev/claims/sql.yaml", claim(namespace))
-    rig.prepare("dev")
-    rig.ok(rig.up("dev"))
-    return rig, namespace
-
-
 def kept(rig: Rig, namespace: str) -> dict[str, str]:
     """The live uids of the claim's children."""
     kinds = (RESOURCE_GROUP, SERVER, RULE)
@@ -249,7 +237,7 @@ def test_a_secret_of_somebody_else_is_refused(rig: Rig) -> None:
     rig.prepare("dev")
     for ran in (rig.pulumi("preview", "--stack", "dev"), rig.up("dev")):
         assert ran.code != 0
-        assert "which is there already and was not made by claimsmith" in ran.text
+        assert "which is there already and was not created by claimsmith" in ran.text
         assert "stacks/dev/claims/sql.yaml:" in ran.text
     assert rig.secret(namespace, "sql").metadata.resourceVersion == before
     assert kept(rig, namespace) == {}

@@ -9,8 +9,8 @@ from lightkube.models.meta_v1 import ObjectMeta
 from lightkube.resources.apiextensions_v1 import CustomResourceDefinition
 from lightkube.resources.core_v1 import Secret
 
-from claimsmith.crds import merge_crds, permissive_crd
-from claimsmith.local import install_crds
+from claimsmith.kubernetes.crds import merge_crds, permissive_crd
+from claimsmith.lab import install_crds
 from tests.e2e.creating_provider import both_ways
 from tests.e2e.examples import claim, private_mysql
 from tests.e2e.rig import RESOURCE_GROUP, Rig

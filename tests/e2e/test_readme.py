@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from claimsmith import toolchain
-from tests.conftest import ROOT
-from tests.samples import cloned
+from tests.support.paths import ROOT
+from tests.support.samples import cloned
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 

@@ -13,11 +13,11 @@ import pytest
 from lightkube.generic_resource import create_global_resource
 from lightkube.types import PatchType
 
-from claimsmith.local import install_crds
-from claimsmith.project import crds_needed
-from tests.conftest import ROOT
+from claimsmith.lab import install_crds
+from claimsmith.project.project import crds_needed
 from tests.e2e.examples import claim, private_mysql, with_reclaim_policy
 from tests.e2e.rig import RESOURCE_GROUP, Ran, Rig
+from tests.support.paths import ROOT
 
 pytestmark = pytest.mark.e2e
 
@@ -199,7 +199,7 @@ def test_another_api_version_is_another_urn_of_one_object(deployed: Rig) -> None
 
 
 def test_values_that_flow_between_children_are_told_alike(rig: Rig) -> None:
-    """Today's dialect: one child is made of another's status, which is known only after apply."""
+    """Crossplane: one child is made of another's status, which is known only after apply."""
     for name in ("components/postgres", "stacks/today"):
         shutil.copytree(ROOT / name, rig.root / name, ignore=shutil.ignore_patterns("__pycache__", "bindings.yaml"))
     rig.prepare("today")
@@ -231,7 +231,7 @@ def test_where_the_engine_says_something_else_it_says_why(deployed: Rig) -> None
     assert resources(found) == {}
     (difference,) = told(found)["preview"]["differences"]
     assert (difference["ours"], difference["engine"]) == ("same", "updated")
-    assert "what is deployed is not what the base says" in difference["why"]
+    assert "the deployed resource differs from the base" in difference["why"]
     assert "storageMB" in difference["why"]
     assert ran.code == 10
     # Changed by hand, by somebody whose field it is now: the engine refuses to fight.

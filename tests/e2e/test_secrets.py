@@ -21,8 +21,8 @@ from claimsmith.toolchain import engine_wrapper, parts
 from tests.e2e.examples import claim, private_mysql
 from tests.e2e.faults import Run
 from tests.e2e.rig import SERVER, Rig, eventually
-from tests.malformed_kubeconfigs import MALFORMED, ONE_LINE, UNUSABLE
-from tests.malformed_kubeconfigs import PLANTED as IN_KUBECONFIGS
+from tests.support.malformed_kubeconfigs import MALFORMED, ONE_LINE, UNUSABLE
+from tests.support.malformed_kubeconfigs import PLANTED as IN_KUBECONFIGS
 
 pytestmark = pytest.mark.e2e
 
@@ -250,7 +250,7 @@ WRONG = {
     "token-alone": ONE_LINE["token-alone"],
     "exec-that-fails": UNUSABLE["exec-that-fails"],
 }  # fmt: skip
-"""Settings that are wrong, each with planted secrets; all of them: tests/test_kubeconfig_setting.py."""
+"""Settings that are wrong, each with planted secrets; all of them: tests/project/test_kubeconfig_setting.py."""
 PLACES = {name: MALFORMED[name][1] for name in WRONG if name in MALFORMED}
 CODES = {**dict.fromkeys(WRONG, (1, True)), "exec-that-fails": (0, True)}
 """How `recover` ends, which warns where nobody can log in just now; and whether a preview fails."""

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.conftest import ROOT
 from tests.e2e.rig import RESOURCE_GROUP, RULE, SERVER, Rig
+from tests.support.paths import ROOT
 
 pytestmark = pytest.mark.e2e
 

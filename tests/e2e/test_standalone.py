@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from claimsmith.local import install_crds
-from claimsmith.project import crds_needed
-from tests.conftest import ROOT
+from claimsmith.lab import install_crds
+from claimsmith.project.project import crds_needed
 from tests.e2e.rig import SERVER, Ran, Rig
+from tests.support.paths import ROOT
 
 pytestmark = pytest.mark.e2e
 
@@ -20,7 +20,7 @@ MEMORYSTORE = ("cache.gcp.crossplane.io", "v1alpha2", "CloudMemorystoreInstance"
 POSTGRES = ("database.azure.crossplane.io", "v1beta1", "PostgreSQLServer")
 CLOUD_SQL = ("database.gcp.crossplane.io", "v1beta1", "CloudSQLInstance")
 FOLDERS = ("redis", "private-mysql-server", "private-mysql-aggregate", "mysql-database", "postgres")
-HEAD = "import pulumi\n\nfrom claimsmith.edge import Context\n\n"
+HEAD = "import pulumi\n\nfrom claimsmith.deploy import Context\n\n"
 
 
 def program(rig: Rig, *lines: str) -> None:

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.conftest import ROOT
 from tests.e2e.creating_provider import both_ways
 from tests.e2e.examples import claim
 from tests.e2e.rig import RESOURCE_GROUP, SERVER, Rig, eventually
+from tests.support.paths import ROOT
 
 pytestmark = pytest.mark.e2e
 
@@ -54,7 +54,7 @@ def test_an_existing_resource_is_read_and_held_but_never_owned(platform: Rig) ->
     rig.prepare("dev")
     missing = rig.up("dev")
     assert missing.code != 0
-    assert "which is not there" in missing.text
+    assert "which does not exist" in missing.text
     assert "stacks/dev/claims/sql.yaml:" in missing.text
 
     rig.create(CLOUD_SQL, instance(f"{rig.name}-db"))
@@ -108,7 +108,7 @@ def test_what_somebody_else_made_is_not_given(platform: Rig) -> None:
     rig.create(CLOUD_SQL, instance(f"{rig.name}-theirs"))
     for ran in (rig.pulumi("preview", "--stack", "dev"), rig.up("dev")):
         assert ran.code != 0
-        assert "which is there already and was not made by claimsmith" in ran.text
+        assert "which is there already and was not created by claimsmith" in ran.text
     rig.ok(rig.destroy("dev"))
     assert [o for o in rig.live(CLOUD_SQL) if o["metadata"]["name"] == f"{rig.name}-theirs"]
     rig.delete(CLOUD_SQL, f"{rig.name}-theirs")

@@ -13,9 +13,9 @@ from lightkube.models.rbac_v1 import PolicyRule, RoleRef, Subject
 from lightkube.resources.core_v1 import ServiceAccount, ServiceAccountToken
 from lightkube.resources.rbac_authorization_v1 import ClusterRole, ClusterRoleBinding
 
-from tests import hostile
 from tests.e2e.examples import claim, private_mysql
 from tests.e2e.rig import SERVER, Rig
+from tests.support import hostile
 
 pytestmark = pytest.mark.e2e
 

@@ -25,10 +25,10 @@ from lightkube.models.rbac_v1 import RoleRef, Subject
 from lightkube.resources.core_v1 import ConfigMap, Namespace, Secret, ServiceAccount, ServiceAccountToken
 from lightkube.resources.rbac_authorization_v1 import ClusterRoleBinding
 
-from claimsmith import local, toolchain
-from claimsmith.cluster import Cluster
-from claimsmith.crds import permissive_crd
-from claimsmith.definitions import claim_crd, record_crds
+from claimsmith import lab, toolchain
+from claimsmith.dialects.definitions.crds import claim_crd, record_crds
+from claimsmith.kubernetes.client import Cluster
+from claimsmith.kubernetes.crds import permissive_crd
 from tests.e2e.examples import claim, private_mysql
 from tests.e2e.rig import RESOURCE_GROUP, RULE, SERVER, UNHURRIED, Rig, eventually
 from tests.e2e.workload_examples import (
@@ -105,18 +105,18 @@ class Server:
 def second(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """The second API server: nothing but itself."""
     toolchain.require(*toolchain.NAMES)
-    with local.running(tmp_path_factory.mktemp("second"), simulate=False) as status:
+    with lab.running(tmp_path_factory.mktemp("second"), simulate=False) as status:
         server = Server(Path(status.kubeconfig).read_text())
         yield server
         server.close()
 
 
 @pytest.fixture(scope="module")
-def defined(control_plane: local.Status) -> None:
+def defined(control_plane: lab.Status) -> None:
     """The definitions are there before the garbage collector is: else each deletion waits until it knows the kinds."""
     permissive = [permissive_crd(api, kind, namespaced=False, managed=True) for api, kind in MANAGED]
     folder = Path(control_plane.kubeconfig).parents[2]
-    local.up(folder, crds=[*permissive, *record_crds(), *(claim_crd(api, kind) for api, kind in CLAIMS)])
+    lab.up(folder, crds=[*permissive, *record_crds(), *(claim_crd(api, kind) for api, kind in CLAIMS)])
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from typing import Any
 
 import yaml
 
-from claimsmith.permissions import WORKLOAD_ALLOW, WORKLOAD_NAMESPACES
+from claimsmith.platform.permissions import WORKLOAD_ALLOW, WORKLOAD_NAMESPACES
 
 WORKLOAD = "workload.crossplane.io/v1alpha1"
 GKE = "compute.gcp.crossplane.io/v1alpha3"

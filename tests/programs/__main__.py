@@ -1,10 +1,10 @@
-"""A program of one's own that uses components of the example platform, as docs/components.md shows it."""
+"""A program of one's own that uses components of the example platform, as docs/guides/components.md shows it."""
 
 import postgres
 import private_mysql_server
 import pulumi
 
-from claimsmith.edge import Context
+from claimsmith.deploy import Context
 
 sql = private_mysql_server.PrivateMySQLServer(
     "sql",

@@ -22,7 +22,7 @@ import traceback
 from collections import Counter
 from pathlib import Path
 
-from claimsmith import local, toolchain
+from claimsmith import lab, toolchain
 from tests.e2e.conftest import with_subnet
 from tests.e2e.faults import VICTIMS, Estate
 from tests.e2e.rig import Rig
@@ -89,7 +89,7 @@ def soak(folder: Path, seed: int) -> Tally:
         sys.exit(f"no such victim: {', '.join(unknown)}; use some of: {', '.join(VICTIMS)}")
     tally = Tally(victims, setting("MOMENTS", 25))
     end = time.monotonic() + 60 * minutes
-    with local.running(folder / "control-plane") as status:
+    with lab.running(folder / "control-plane") as status:
         with_subnet(status)
         rig = Rig(folder / "project", Path(status.kubeconfig), "soak")
         estate = Estate(rig, folder / "control-plane", random.Random(seed))

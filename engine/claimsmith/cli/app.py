@@ -6,27 +6,13 @@ import itertools
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from claimsmith.cli import (
-    completion,
-    console,
-    converting,
-    local,
-    outline,
-    questions,
-    review,
-    stacks,
-    starting,
-    toolchain,
-)
+from claimsmith.cli import completion, console, convert, local, outline, queries, review, scaffold, stacks, toolchain
 from claimsmith.cli.console import CheckFormat, Format, Output, Strict, TextFormat
-from claimsmith.cli.questions import Stack
-
-if TYPE_CHECKING:
-    from claimsmith.project import Project
+from claimsmith.cli.queries import Stack
 
 app = typer.Typer(
     cls=outline.Grouped,
@@ -37,16 +23,16 @@ app = typer.Typer(
 )
 app.add_typer(toolchain.app, name="toolchain")
 app.add_typer(local.app, name="local")
-app.command()(questions.explain)
-app.command()(questions.drift)
-app.command()(questions.classes)
-app.command()(questions.crds)
-app.command()(questions.schema)
+app.command()(queries.explain)
+app.command()(queries.drift)
+app.command()(queries.classes)
+app.command()(queries.crds)
+app.command()(queries.schema)
 app.command()(review.review)
-app.command()(questions.graph)
-app.command()(starting.init)
-app.add_typer(starting.new, name="new")
-app.command()(converting.convert)
+app.command()(queries.graph)
+app.command()(scaffold.init)
+app.add_typer(scaffold.new, name="new")
+app.command()(convert.convert)
 app.command()(stacks.recover)
 app.command()(stacks.shard)
 
@@ -55,8 +41,7 @@ app.command()(stacks.shard)
 def root(
     context: typer.Context,
     project: Annotated[
-        Path | None,
-        typer.Option("--project", "-C", help="Run in this folder.", exists=True, file_okay=False, show_default=False),
+        Path | None, typer.Option("--project", "-C", help="Run in this folder.", exists=True, file_okay=False)
     ] = None,
     version: Annotated[bool, typer.Option("--version", help="Show the version and exit.", is_eager=True)] = False,
 ) -> None:
@@ -89,16 +74,16 @@ def validate(
 
     Needs no engine and no cluster.
 
-    SARIF is for tools that show findings beside the code, `github` for a step of a workflow. docs/checks.md tells of
-    each check.
+    SARIF is for tools that show findings beside the code, `github` for a step of a workflow. docs/reference/checks.md
+    describes each check.
 
     Example: claimsmith validate dev prod
 
     Example: claimsmith validate --output sarif > claimsmith.sarif
     """
-    from claimsmith import checks
+    from claimsmith.tools import validate as checks
 
-    project = _project()
+    project = console.find_project()
     names = stacks or project.stacks()
     with console.progress("checking", len(names) + 1, quiet=True) as step:
         done = itertools.count()
@@ -158,10 +143,10 @@ def bind(
 
     Example: claimsmith bind prod --rebind-class private-mysql-server
     """
-    from claimsmith import actions
+    from claimsmith.tools.bind import bind as bind_stack
 
-    result = actions.bind(
-        _project(),
+    result = bind_stack(
+        console.find_project(),
         stack,
         rebind=rebind or [],
         rebind_class=rebind_class or [],
@@ -170,11 +155,8 @@ def bind(
         check=check,
         strict=strict,
     )
-    if output == Format.json:
-        console.print_json(result.to_dict())
-    else:
-        rows = [(r.claim.short, r.klass.name, r.reason, r.change) for r in result.rows]
-        console.print_table(("CLAIM", "CLASS", "REASON", "CHANGE"), rows)
+    rows = [(r.claim.short, r.klass.name, r.reason, r.change) for r in result.rows]
+    console.print_rows(output, result.to_dict(), ("CLAIM", "CLASS", "REASON", "CHANGE"), rows)
     console.print_problems([*result.warnings, *result.unread], label="warning")
     console.print_problems(result.errors)
     raise typer.Exit(1 if result.errors or (check and result.changed) else 0)
@@ -184,16 +166,12 @@ def bind(
 @console.command
 def render(
     stack: Annotated[
-        str,
-        typer.Argument(
-            help="The environment; or the file of a composite.", show_default=False, autocompletion=completion.stacks
-        ),
+        str, typer.Argument(help="The environment; or the file of a composite.", autocompletion=completion.stacks)
     ],
     claim: Annotated[
         str | None,
         typer.Argument(
-            help="One claim, as Kind.group/namespace/name; or the composition's file.",
-            autocompletion=completion.claims,
+            help="One claim, as Kind.group/namespace/name; or the composition's file.", autocompletion=completion.claims
         ),
     ] = None,
     functions: Annotated[Path | None, typer.Argument(help="With files: the functions of the pipeline.")] = None,
@@ -216,11 +194,11 @@ def render(
 
     Example: claimsmith render xr.yaml composition.yaml functions.yaml --observed observed/
     """
-    from claimsmith import actions
+    from claimsmith.tools.render import stack as whole
 
     if Path(stack).is_file():
-        from claimsmith import offline
         from claimsmith import render as renderer
+        from claimsmith.tools.render import composite as offline
 
         if claim is None:
             raise typer.BadParameter("the composition's file is missing", param_hint="CLAIM")
@@ -229,17 +207,14 @@ def render(
         )
         made, warnings = offline.render(files, full=include_full_xr, results=include_function_results)
         console.print_problems(warnings, label="warning")
-        if output == TextFormat.json:
-            console.print_json(made)
-        else:
-            console.print_document(renderer.as_stream(made))
+        console.print_result(output, made, renderer.as_stream(made))
         return
     if functions or observed or environment or extra or xrd or include_full_xr or include_function_results:
         raise typer.BadParameter(f"there is no file {stack!r}, and a stack takes a claim at most", param_hint="STACK")
     if output == TextFormat.json:
-        console.print_json(actions.rendered_documents(_project(), stack, claim))
+        console.print_json(whole.rendered_documents(console.find_project(), stack, claim))
     else:
-        for part in actions.rendered(_project(), stack, claim):
+        for part in whole.rendered(console.find_project(), stack, claim):
             console.print_document(part)
 
 
@@ -255,13 +230,11 @@ def generate(
 
     Example: claimsmith generate --check
     """
-    from claimsmith import actions
+    from claimsmith.tools.generate import generate as generate_components
 
-    rows = actions.generate(_project(), check=check)
-    if output == Format.json:
-        console.print_json([{"component": path, "change": change} for path, change in rows])
-    else:
-        console.print_table(("COMPONENT", "CHANGE"), rows)
+    rows = generate_components(console.find_project(), check=check)
+    data = [{"component": path, "change": change} for path, change in rows]
+    console.print_rows(output, data, ("COMPONENT", "CHANGE"), rows)
     raise typer.Exit(1 if check and any(change != "none" for _, change in rows) else 0)
 
 
@@ -274,9 +247,9 @@ def status(stack: Stack, output: Output = Format.text) -> None:
 
     Example: claimsmith status dev
     """
-    from claimsmith import actions
+    from claimsmith.tools.status import status as status_of
 
-    claims = actions.status(_project(), stack)
+    claims = status_of(console.find_project(), stack)
     if output == Format.json:
         console.print_json([c.to_dict() for c in claims])
     else:
@@ -298,20 +271,14 @@ def env() -> None:
     """
     import shlex
 
-    from claimsmith import workspace
+    from claimsmith.project import workspace
 
-    project = _project()
+    project = console.find_project()
     for name, value in workspace.settings(project).items():
         # For a shell to read back: exactly as it is.
         console.print_document(f"export {name}={shlex.quote(value)}\n")
     if problem := workspace.legacy_state(project):
         console.print_problems([problem], label="warning")
-
-
-def _project() -> Project:
-    from claimsmith.project import Project, find_root
-
-    return Project(find_root())
 
 
 def main() -> None:

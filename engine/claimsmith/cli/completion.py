@@ -12,7 +12,7 @@ from typing import Any
 
 import typer
 
-from claimsmith.printable import visible
+from claimsmith.base.printable import visible
 
 Found = Iterable[str]
 
@@ -24,7 +24,7 @@ def stacks(context: typer.Context, incomplete: str) -> list[str]:
 
 def claims(context: typer.Context, incomplete: str) -> list[str]:
     """The claims of the stack that stands before, as Kind.group/namespace/name; of all stacks where none does."""
-    # While an option's value is typed, what stands before is not yet told apart.
+    # While an option's value is typed, click has not parsed the words before it.
     named = context.params.get("stack") or next(iter(context.args), None)
     return _offered(incomplete, lambda: _claims(_root(context), [named] if named else None))
 
@@ -41,14 +41,14 @@ def class_names(context: typer.Context, incomplete: str) -> list[str]:
 
 def _offered(incomplete: str, found: Callable[[], Found]) -> list[str]:
     try:
-        # A shell prints what it is offered: names that hold what nobody can see are not offered.
+        # A shell prints what it is offered: names with invisible characters are not offered.
         return sorted({text for text in found() if text.startswith(incomplete) and visible(text) == text})
     except Exception:  # a shell must never be disturbed by what it asks for
         return []
 
 
 def _root(context: typer.Context) -> Path:
-    """The project's folder: here or above, or where --project says."""
+    """The project's folder: here or above, or that of --project."""
     given = context.find_root().params.get("project")
     start = Path(given) if given else Path.cwd()
     return next(folder for folder in (start.resolve(), *start.resolve().parents) if (folder / "Pulumi.yaml").is_file())

@@ -14,12 +14,15 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from enum import StrEnum
-from typing import Annotated, Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, ParamSpec, TypeVar
 
 import typer
 
-from claimsmith.errors import EngineError, Problem
-from claimsmith.printable import json_text, visible
+from claimsmith.base.errors import EngineError, Problem
+from claimsmith.base.printable import json_text, visible
+
+if TYPE_CHECKING:
+    from claimsmith.project.project import Project
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -83,15 +86,19 @@ def command(function: Callable[P, R]) -> Callable[P, R]:
     return run
 
 
+def find_project() -> Project:
+    """The project that the current folder is in."""
+    from claimsmith.project.project import Project, find_root
+
+    return Project(find_root())
+
+
 def print_problems(problems: Iterable[Problem], *, label: str = "error") -> None:
-    """Write problems to standard error, the way out below each."""
+    """Write problems to standard error, the fix below each."""
     colour = {"error": typer.colors.RED, "warning": typer.colors.YELLOW}[label]
     for problem in problems:
-        head, *rest = str(problem).split("\n")
         typer.secho(f"{label}: ", fg=colour, bold=True, err=True, nl=False)
-        typer.echo(head, err=True)
-        for line in rest:
-            typer.echo(line, err=True)
+        typer.echo(str(problem), err=True)
 
 
 def print_json(value: Any) -> None:
@@ -109,12 +116,20 @@ def print_document(text: str) -> None:
     typer.echo(text, nl=False)
 
 
-def print_yaml(documents: Iterable[dict[str, Any]]) -> None:
-    """Write documents to standard output as a YAML stream."""
-    from claimsmith.render import yaml_text
+def print_result(output: StrEnum, data: Any, text: str) -> None:
+    """Write a result to standard output: its data as JSON where that is asked for, else its text."""
+    if output == Format.json:
+        print_json(data)
+    else:
+        print_document(text)
 
-    for document in documents:
-        print_document(f"---\n{yaml_text(document)}")
+
+def print_rows(output: StrEnum, data: Any, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Write a result to standard output: its data as JSON where that is asked for, else its rows as a table."""
+    if output == Format.json:
+        print_json(data)
+    else:
+        print_table(columns, rows)
 
 
 def print_styled(lines: Iterable[Sequence[tuple[str, str]]], colours: Mapping[str, str]) -> None:

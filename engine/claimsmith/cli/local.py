@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import signal
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from claimsmith.cli import completion, console
 
 if TYPE_CHECKING:
-    from claimsmith.local import Status
+    from claimsmith.lab import Status
 
 app = typer.Typer(
-    no_args_is_help=True,
-    help="Run a control plane on this machine, with a simulated cloud.",
-    rich_markup_mode=None,
+    no_args_is_help=True, help="Run a control plane on this machine, with a simulated cloud.", rich_markup_mode=None
 )
 
 
@@ -39,13 +37,15 @@ def up(
 
     Example: claimsmith local up --stack dev && export KUBECONFIG=$PWD/.claimsmith/local/kubeconfig
     """
-    from claimsmith import local, project
+    from claimsmith import lab
+    from claimsmith.project import project
 
-    signal.signal(signal.SIGTERM, _interrupt)
+    # End as Ctrl-C does, so that what was started is stopped.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     root = project.find_root()
     crds = project.crds_needed(root, stack)
     with console.steps("local control plane") as report:
-        status = local.up(root, crds=crds, simulate=simulate, report=report)
+        status = lab.up(root, crds=crds, simulate=simulate, report=report)
     _show(status, output)
 
 
@@ -60,14 +60,14 @@ def down(
 
     Example: claimsmith local down --wipe --yes
     """
-    from claimsmith import local, project
+    from claimsmith import lab
 
-    root = project.find_root()
+    root = console.find_project().root
     if wipe and not yes:
-        where = local.status(root).kubeconfig.parent
+        where = lab.status(root).kubeconfig.parent
         typer.confirm(f"Remove everything in {where}, and what is deployed there with it?", abort=True, err=True)
     with console.steps("local control plane") as report:
-        done = local.down(root, wipe=wipe, report=report)
+        done = lab.down(root, wipe=wipe, report=report)
     if output == console.Format.json:
         console.print_json({"stopped": done, "wiped": wipe})
     else:
@@ -83,11 +83,11 @@ def status(output: console.Output = console.Format.text) -> None:
 
     Example: claimsmith local status --output json
     """
-    from claimsmith import local, project
+    from claimsmith import lab
 
-    told = local.status(project.find_root())
-    _show(told, output)
-    if not told.running:
+    status = lab.status(console.find_project().root)
+    _show(status, output)
+    if not status.running:
         raise typer.Exit(1)
 
 
@@ -96,26 +96,14 @@ def _show(status: Status, output: console.Format) -> None:
         console.print_json(status.to_dict())
         return
     rows = [
-        (
-            part.name,
-            "running" if part.running else "stopped",
-            str(part.pid or "-"),
-            str(part.port or "-"),
-            str(part.log),
-        )
-        for part in status.parts
+        (p.name, "running" if p.running else "stopped", str(p.pid or "-"), str(p.port or "-"), str(p.log))
+        for p in status.parts
     ]
     console.print_table(("PART", "STATE", "PID", "PORT", "LOG"), rows)
+    console.say("")
     if status.running:
-        console.say("")
         console.say(f"API server:  {status.endpoint}")
         console.say(f"kubeconfig:  {status.kubeconfig}")
         console.say(f"identity:    {status.identity}")
     else:
-        console.say("")
         console.say("not running; to start it: claimsmith local up")
-
-
-def _interrupt(_number: int, _frame: Any) -> None:
-    """End as Ctrl-C does, so that what was started is stopped."""
-    raise KeyboardInterrupt

@@ -11,7 +11,7 @@ import typer
 from claimsmith.cli import console
 
 if TYPE_CHECKING:
-    from claimsmith.review import Review
+    from claimsmith.tools.review import Review
 
 CHANGES = 10
 DESTRUCTIVE = 11
@@ -39,11 +39,9 @@ class ReviewFormat(StrEnum):
 @console.command
 def review(
     base: Annotated[str, typer.Option(help="The git revision to compare the working tree with.")] = "HEAD",
-    stack: Annotated[
-        list[str] | None, typer.Option(help="An environment; all where none is named.", show_default=False)
-    ] = None,
+    stack: Annotated[list[str] | None, typer.Option(help="An environment; all where none is named.")] = None,
     preview: Annotated[
-        bool, typer.Option("--preview", help="Ask the real engine too, and tell where it says something else.")
+        bool, typer.Option("--preview", help="Run the engine's preview too, and report where it differs.")
     ] = False,
     strict: console.Strict = False,
     output: Annotated[
@@ -62,19 +60,19 @@ def review(
     The files of a git revision and those of the working tree are planned and compared; nothing is deployed, and without
     --preview no engine or cluster is needed.
 
-    Exit codes: 0 nothing changes; 10 there are changes; 11 something is deleted or made anew; 1 it cannot be told, or
+    Exit codes: 0 nothing changes; 10 there are changes; 11 something is deleted or replaced; 1 it cannot be read, or
     could not be deployed as it is.
 
     Example: claimsmith review --base main --stack dev -o review.md -o review.html
     """
-    from claimsmith import reviews
-    from claimsmith.project import Project, find_root, output_path
+    from claimsmith.project.writing import output_path
+    from claimsmith.tools.review.project import review as review_of
 
     forms = [(path.absolute(), output or _form_of(path)) for path in file or ()]
-    project = Project(find_root())
+    project = console.find_project()
     written = [(output_path(path, root=project.root), form) for path, form in forms]
     with console.progress("review", len(stack) if stack else None) as tick:
-        found = reviews.review(project, base, stacks=stack or (), preview=preview, strict=strict, tick=tick)
+        found = review_of(project, base, stacks=stack or (), preview=preview, strict=strict, tick=tick)
     _write(found, written, output)
     raise typer.Exit(_code(found))
 
@@ -89,13 +87,13 @@ def _form_of(path: Path) -> ReviewFormat:
     """How a file of this name is written."""
     forms = {".md": "markdown", ".html": "html", ".json": "json", ".txt": "terminal"}
     if path.suffix not in forms:
-        raise typer.BadParameter(f"{path} ends in none of {', '.join(forms)}: say --output", param_hint="-o")
+        raise typer.BadParameter(f"{path} ends in none of {', '.join(forms)}: set --output", param_hint="-o")
     return ReviewFormat(forms[path.suffix])
 
 
 def _write(found: Review, files: list[tuple[Path, ReviewFormat]], output: ReviewFormat | None) -> None:
-    from claimsmith.project import write_atomically
-    from claimsmith.review import outputs, text
+    from claimsmith.project.writing import write_atomically
+    from claimsmith.tools.review import outputs, text
 
     for path, form in files:
         write_atomically(path, outputs.WRITERS[form.value](found))

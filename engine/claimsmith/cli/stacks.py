@@ -9,10 +9,10 @@ import typer
 
 from claimsmith.cli import console
 from claimsmith.cli.console import Format, Output
-from claimsmith.cli.questions import Stack
+from claimsmith.cli.queries import Stack
 
 if TYPE_CHECKING:
-    from claimsmith.cut import Cut
+    from claimsmith.tools.shard.cut import Cut
 
 
 @console.command
@@ -30,11 +30,10 @@ def recover(
 
     Example: claimsmith recover dev --yes
     """
-    from claimsmith import recovery
-    from claimsmith.project import Project, find_root
+    from claimsmith.tools import recover as recovery
 
-    project = Project(find_root())
-    report = (recovery.mend if yes else recovery.look)(project, stack, unlock=unlock)
+    project = console.find_project()
+    report = (recovery.repair if yes else recovery.look)(project, stack, unlock=unlock)
     if output == Format.json:
         console.print_json({**report.to_dict(), "done": yes})
     elif report.steps or report.notes:
@@ -71,22 +70,20 @@ def shard(
 
     Example: claimsmith shard prod --by team --label example.org/team
     """
-    from claimsmith import cut, sharding
-    from claimsmith.project import Project, find_root
+    from claimsmith.tools.shard import cut
+    from claimsmith.tools.shard import stack as sharding
 
-    project = Project(find_root())
+    project = console.find_project()
     key = cut.by_namespace if by == By.namespace else cut.by_label(label)
     done = (sharding.shard if yes else sharding.look)(project, stack, key)
-    if output == Format.json:
-        console.print_json({**done.to_dict(), "done": yes})
-    else:
-        console.print_table(("CLAIM", "STACK", "NOTE"), _rows(done.cut))
+    console.print_rows(output, {**done.to_dict(), "done": yes}, ("CLAIM", "STACK", "NOTE"), _rows(done.cut))
     for note in done.notes:
         console.say(note)
     if not done.cut.parts:
         console.say(f"nothing of {stack} can be cut off")
     elif yes:
-        console.say(f"done; now run, in this order: {'; '.join(_ups(done.cut))}")
+        ups = [f"pulumi up --stack {name}" for name in (stack, *(part.stack for part in done.cut.parts))]
+        console.say(f"done; now run, in this order: {'; '.join(ups)}")
     else:
         words = f"claimsmith shard {stack} --by {by.value}" + (f" --label {label}" if by == By.team else "")
         console.say(f"nothing was changed; to cut it, while no run of {stack} goes on: {words} --yes")
@@ -98,7 +95,3 @@ def _rows(found: Cut) -> list[tuple[str, str, str]]:
     rows += [(c.address, found.stack, f"stays: {why}") for c, why in found.stays]
     shared = [(a, found.stack, f"stays; referred to by {p.stack}") for p in found.parts for a in p.shared]
     return [*rows, *shared]
-
-
-def _ups(found: Cut) -> list[str]:
-    return [f"pulumi up --stack {s}" for s in (found.stack, *(p.stack for p in found.parts))]

@@ -1,4 +1,4 @@
-"""`claimsmith toolchain`: shows the programs that the engine is made of, and brings those that are missing."""
+"""`claimsmith toolchain`: shows the programs that the engine consists of, and installs those that are missing."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def show(context: typer.Context, output: Output = Format.text) -> None:
     _print(found, output)
     missing = [name for name, part in found.items() if not part]
     if missing:
-        from claimsmith.errors import Problem
+        from claimsmith.base.errors import Problem
         from claimsmith.toolchain.parts import INSTALL
 
         console.print_problems([Problem(f"missing: {', '.join(missing)}", fix=INSTALL)])
@@ -58,22 +58,12 @@ def install(output: Output = Format.text) -> None:
 
 
 def _print(found: dict[str, Any], output: Format) -> None:
-    parts = list(found.items())
-    if output == Format.json:
-        console.print_json(
-            [
-                {
-                    "part": name,
-                    "version": part.version if part else None,
-                    "origin": part.origin if part else None,
-                    "path": str(part.path) if part else None,
-                }
-                for name, part in parts
-            ]
-        )
-        return
-    rows = [(name, p.version, p.origin, str(p.path)) if p else (name, "-", "missing", "") for name, p in parts]
-    console.print_table(("PART", "VERSION", "FROM", "PATH"), rows)
+    data = [
+        {"part": name, "version": p and p.version, "origin": p and p.origin, "path": p and str(p.path)}
+        for name, p in found.items()
+    ]
+    rows = [(name, p.version, p.origin, str(p.path)) if p else (name, "-", "missing", "") for name, p in found.items()]
+    console.print_rows(output, data, ("PART", "VERSION", "FROM", "PATH"), rows)
 
 
 class _Steps:

@@ -1,1 +1,1 @@
-"""From a base to a composed document: transforms, patches, identity, options."""
+"""From claims to a plan: identity, options, references, connections, the plan."""

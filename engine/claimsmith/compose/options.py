@@ -1,4 +1,4 @@
-"""How a child is deployed, told from its document: kept or deleted, waited for, left to its controller."""
+"""How a child is deployed, derived from its document: kept or deleted, waited for, left to its controller."""
 
 from __future__ import annotations
 
@@ -8,19 +8,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from claimsmith import fieldpath
-from claimsmith.compose.identity import (
-    CONTROLLER_OWNED,
-    EXTERNAL_NAME,
-    OWNER,
-    PREVIOUS_API_VERSION,
-    PROTECT,
-    TIMEOUT,
-    Identity,
-)
-from claimsmith.errors import ComposeError, FieldPathError, Problem, at
-from claimsmith.models.metadata import is_api_version
-from claimsmith.values import copied
+from claimsmith.base import fieldpath
+from claimsmith.base.errors import ComposeError, FieldPathError, Problem, at
+from claimsmith.base.labels import CONTROLLER_OWNED, EXTERNAL_NAME, OWNER, PREVIOUS_API_VERSION, PROTECT, TIMEOUT
+from claimsmith.base.values import copied, has
+from claimsmith.dialects.common.dialect import Identity
+from claimsmith.dialects.common.metadata import is_api_version
 
 DEFAULT_TIMEOUT = "30m"
 _RECLAIM = {"Delete": False, "Retain": True, "Release": True}
@@ -30,12 +23,12 @@ _DURATION = re.compile(r"([1-9][0-9]*(s|m|h))+")
 
 WAIT_FOR = "pulumi.com/waitFor"
 FIELD_MANAGER = "pulumi.com/patchFieldManager"
-"""Two of the annotations by which the engine's Kubernetes provider is told things."""
+"""Two annotations that the engine's Kubernetes provider reads."""
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What the engine is told about a child beside its document."""
+    """The engine's options of a child."""
 
     retain: bool = False
     wait_for: tuple[str, ...] = ("condition=Ready",)
@@ -52,13 +45,13 @@ def field_manager(project: str, stack: str) -> str:
 
 
 def engine_annotations(options: Options, identity: Identity) -> dict[str, str]:
-    """What a child says by annotation to the engine, and to everybody else who would write it."""
-    told = {OWNER: identity.owner, FIELD_MANAGER: field_manager(identity.project, identity.stack)}
-    return told | waiting(options)
+    """The annotations of a child for the engine, and for every other writer."""
+    owned = {OWNER: identity.owner, FIELD_MANAGER: field_manager(identity.project, identity.stack)}
+    return owned | waiting(options)
 
 
 def waiting(options: Options) -> dict[str, str]:
-    """The annotation that tells the engine what to wait for; none where it waits for nothing."""
+    """The annotation that names what the engine waits for; none where it waits for nothing."""
     waits = list(options.wait_for)
     return {WAIT_FOR: waits[0] if len(waits) == 1 else json.dumps(waits)} if waits else {}
 
@@ -72,7 +65,7 @@ def options_of(
 ) -> Options:
     """The options that a resource's document, and the claim that it is for, ask for.
 
-    A managed resource is waited for until it is Ready, unless its template says what to `wait_for`. The policy of an
+    A managed resource is waited for until it is Ready, unless its template names what to `wait_for`. The policy of an
     instance rules all that it composes.
     """
     own = _own_options(document) if managed or wait_for else Options(wait_for=())
@@ -120,15 +113,6 @@ def _check(path: str) -> None:
         fieldpath.parse(path)
     except FieldPathError as error:
         raise ComposeError(*error.problems) from error
-
-
-def has(document: Mapping[str, Any], path: str) -> bool:
-    """Whether the document says something at a path."""
-    try:
-        fieldpath.get(document, path)
-    except FieldPathError:
-        return False
-    return True
 
 
 def with_live_values(document: Mapping[str, Any], live: Mapping[str, Any], paths: Iterable[str]) -> dict[str, Any]:

@@ -1,7 +1,7 @@
-"""A class as a readable Pulumi component: the same patches, written out as Python.
+"""A class as a readable Pulumi component: the same patches, as Python.
 
-Pure: classes in, source text out. What the text does is what `plan` says; a test compares the
-two, class by class.
+Pure: classes in, source text out. A component registers the resources of the plan; a test compares the two, class by
+class.
 """
 
 from claimsmith.generate.claim_types import ClaimType, claim_types

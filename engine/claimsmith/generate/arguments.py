@@ -1,7 +1,7 @@
-"""The types of a component's arguments, told from the patches that read them.
+"""The types of a component's arguments, inferred from the patches that read them.
 
-A text where a map looks it up or a pattern is matched, a whole number where it is multiplied or
-clamped, anything else where nothing can be told.
+A field is a string if a map looks it up or a pattern is matched, an integer if it is multiplied or clamped, and Any if
+nothing can be inferred.
 """
 
 from __future__ import annotations
@@ -9,10 +9,10 @@ from __future__ import annotations
 import keyword
 from dataclasses import dataclass
 
-from claimsmith import fieldpath
-from claimsmith.errors import FieldPathError
-from claimsmith.models.klass import Class, Patch, Side
-from claimsmith.models.transform import ConvertTransform, MapTransform, MatchTransform, MathTransform, StringTransform
+from claimsmith.base import fieldpath
+from claimsmith.base.transform import ConvertTransform, MapTransform, MatchTransform, MathTransform, StringTransform
+from claimsmith.base.values import value_at
+from claimsmith.dialects.common.klass import Class, Patch, Side
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ def fields_of(klass: Class) -> list[Argument]:
 
 
 def is_name(field: str) -> bool:
-    """Whether a field can stand in a TypedDict's body; one that cannot is still read, only without a type."""
+    """Whether a TypedDict can have the field. One that it cannot have is still read, without a type."""
     return field.isascii() and field.isidentifier() and not keyword.iskeyword(field) and not field.startswith("__")
 
 
@@ -62,12 +62,8 @@ def _type_of(patch: Patch, base: object) -> str:
 
 
 def _type_in_base(path: str, base: object) -> str:
-    """The type of what the base holds in that place: the patch replaces it by its like."""
-    try:
-        value = fieldpath.get(base, path)
-    except FieldPathError:
-        return "Any"
-    return {str: "str", int: "int", bool: "bool", float: "float"}.get(type(value), "Any")
+    """The type of the base's value in that place: a patch replaces it by a value of the same type."""
+    return {str: "str", int: "int", bool: "bool", float: "float"}.get(type(value_at(base, path)), "Any")
 
 
 def _narrowest(types: set[str]) -> str:

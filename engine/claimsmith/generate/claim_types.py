@@ -1,6 +1,6 @@
-"""The kinds of claim that components serve: which type their specs are built on, and what schemas say of them.
+"""The kinds of claim that components serve: the base type of their specs, and their schemas.
 
-Takes a catalog. The fields of each base stand in `edge/claim_types.py`; a test compares the two.
+Takes a catalog. The fields of each base are defined in `deploy/claim_types.py`; a test compares the two.
 """
 
 from __future__ import annotations
@@ -9,13 +9,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from claimsmith import crd_set
-from claimsmith import schema as schemas
-from claimsmith.catalog import Catalog
-from claimsmith.models import composite
-from claimsmith.models.definition import spec_schema
-from claimsmith.models.klass import Class, Parent
-from claimsmith.models.objects import GroupKind
+from claimsmith.base.names import GroupKind
+from claimsmith.dialects.common.klass import Class
+from claimsmith.dialects.crossplane import claims
+from claimsmith.dialects.definitions import spec_schema
+from claimsmith.kubernetes import schema as schemas
+from claimsmith.platform import crd_set
+from claimsmith.platform.catalog import Catalog
 
 Schema = Mapping[str, Any]
 _COMPOSED = (
@@ -36,17 +36,17 @@ RESERVED: Mapping[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class ClaimType:
-    """What is known of a kind of claim beside the classes that serve it."""
+    """A kind of claim, as far as its definition describes it."""
 
     base: str = "ClaimSpec"
     spec: Schema | None = None
-    """The schema of its spec, with what every claim has in it; None where nobody gives one."""
+    """The schema of its spec, with the fields of every claim; None if there is none."""
     defaults: Schema = field(default_factory=dict)
-    """The part of that schema by which a claim gets its defaults."""
+    """The part of that schema that has defaults."""
 
 
 def claim_types(catalog: Catalog) -> dict[tuple[GroupKind, str], ClaimType]:
-    """What is known of the kinds that the catalog's classes serve, by kind and apiVersion."""
+    """The kinds of claim that the catalog's classes serve, by kind and apiVersion."""
     return {(c.serves, c.claim_api_version): _claim_type(catalog, c) for c in catalog.classes.values()}
 
 
@@ -58,22 +58,22 @@ def _claim_type(catalog: Catalog, klass: Class) -> ClaimType:
         word = "Requirement" if requirement else definition.kind_of.capitalize()
         own = spec if definition.schema.get("properties") else None
         return ClaimType(f"{word}Spec", own, _defaults(spec))
-    if crossplane := catalog.today.defined(klass.serves):
+    if crossplane := catalog.crossplane.defined(klass.serves):
         xrd, claim = crossplane
         base = "CompositeClaimSpec" if claim else "CrossplaneSpec" if xrd.modern else "CompositeSpec"
-        known = composite.full_schema(xrd, version, claim=claim) if version in xrd.versions else {}
+        known = claims.full_schema(xrd, version, claim=claim) if version in xrd.versions else {}
         spec = (known.get("properties") or {}).get("spec") or {}
         return ClaimType(base, spec if spec.get("properties") else None, _defaults(spec))
-    given = crd_set.given_crds(catalog).get(klass.serves)
-    known = (schemas.crd_schema(given.data, version) if given else None) or {}
+    crd = crd_set.given_crds(catalog).get(klass.serves)
+    known = (schemas.crd_schema(crd.data, version) if crd else None) or {}
     spec = (known.get("properties") or {}).get("spec") or {}
-    bases = {Parent.xr: "CompositeSpec", Parent.xr_claim: "CompositeClaimSpec"}
-    # Claims of resource classes get no defaults from their definition: a plan has none either.
-    return ClaimType(bases.get(klass.parent, "ClaimSpec"), spec if spec.get("properties") else None)
+    base = klass.dialect.spec_type(namespaced=False) if klass.dialect.crossplane else "ClaimSpec"
+    # Claims of resource classes get no defaults from their definition, in a plan neither.
+    return ClaimType(base, spec if spec.get("properties") else None)
 
 
 def _defaults(schema: Schema) -> dict[str, Any]:
-    """What is left of a schema when only defaults count."""
+    """The schema without everything but its defaults."""
     kept: dict[str, Any] = {"default": schema["default"]} if schema.get("default") is not None else {}
     named = schema.get("properties")
     inner = {k: d for k, s in named.items() if (d := _defaults(s))} if isinstance(named, Mapping) else {}

@@ -1,4 +1,4 @@
-"""The source of a class's component: which values get a name, which child comes first, what is imported."""
+"""The source of a class's component: the values that get a name, the order of the children, the imports."""
 
 from __future__ import annotations
 
@@ -13,9 +13,14 @@ from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
-from claimsmith import fieldpath, flow, reference
-from claimsmith.compose.identity import PROTECT
-from claimsmith.errors import GenerateError, Problem, at
+from claimsmith.base import fieldpath, topological
+from claimsmith.base.errors import GenerateError, at
+from claimsmith.base.names import GroupKind
+from claimsmith.base.transform import MapTransform
+from claimsmith.compose.references import Table
+from claimsmith.dialects.common import ordering
+from claimsmith.dialects.common.dialect import BoundBy
+from claimsmith.dialects.common.klass import Class, Patch, Side, Template
 from claimsmith.generate import naming, references, statements, text, tree, types
 from claimsmith.generate.claim_types import RESERVED, ClaimType
 from claimsmith.generate.expression import (
@@ -29,10 +34,6 @@ from claimsmith.generate.expression import (
     value_of,
 )
 from claimsmith.generate.types import Names
-from claimsmith.models.klass import Class, Parent, Patch, Side, Template
-from claimsmith.models.objects import GroupKind
-from claimsmith.models.transform import MapTransform
-from claimsmith.reference import Table
 
 if TYPE_CHECKING:
     import jinja2
@@ -61,16 +62,21 @@ class _Child:
     before: Sequence[Expression] = ()
     """Statements that come before it."""
     after: Sequence[Expression] = ()
-    """What it tells the composite and the environment."""
+    """Its patches to the composite and the environment."""
 
     @property
-    def spread(self) -> bool:
-        """Whether its fields are written down first: statements change them, or a name is none of Python's."""
-        return bool(self.statements) or not all(_is_plain_name(f) for f in self.fields)
+    def arguments(self) -> dict[str, Expression]:
+        """Its fields that are keyword arguments."""
+        return {name: value for name, value in self.fields.items() if _is_argument(name)}
+
+    @property
+    def others(self) -> dict[str, Expression]:
+        """Its fields whose names are no keywords of Python's, or are those of other arguments."""
+        return {name: value for name, value in self.fields.items() if not _is_argument(name)}
 
     @property
     def method(self) -> str:
-        """What makes it: a composite is composed in turn."""
+        """The method that registers it."""
         return "composite" if self.template.composite else "child"
 
     @property
@@ -80,21 +86,21 @@ class _Child:
 
     @property
     def keywords(self) -> dict[str, str]:
-        """What the call says beside kind and fields, as far as it is not the usual."""
+        """The options of the call that are not the default."""
         t = self.template
         own = tuple(str(t.class_ref[k]) for k in ("apiVersion", "kind", "name")) if t.class_ref else None
         wanted = {
             "class_ref": (own, None),
             "managed": (t.managed or t.composite, True),
             "previous_name": (t.previous_name, None),
-            "ready": (None if t.composite else flow.ready(t), None),
+            "ready": (None if t.composite else ordering.ready(t), None),
             "awaits": (() if t.composite else tuple(self.awaits), ()),
         }
         return {key: repr(value) for key, (value, usual) in wanted.items() if value != usual}
 
     @property
     def assigned(self) -> str:
-        """The left side of the call: a name only where somebody needs it."""
+        """The left side of the call: a name only if another statement uses it."""
         return f"{self.variable} = " if self.needed else ""
 
 
@@ -117,8 +123,8 @@ def generate(
 ) -> str:
     """The Python module with one component for each class that a folder's YAML describes.
 
-    `claims` is what is known of the kinds of claim that they serve. The module's head carries a digest of all the
-    rest, so that a module on disk tells whether this would be written again.
+    `claims` are the kinds of claim that they serve. The module's head has a digest of the rest: it shows whether a
+    module on disk is up to date.
     """
     names = class_names(classes)
     _refuse_doubles(classes, names)
@@ -147,26 +153,20 @@ def _listed(words: Sequence[str]) -> str:
 
 
 def _unknown(klass: Class) -> ClaimType:
-    """A kind of claim of which no more is known than its dialect."""
-    bases = {
-        Parent.instance: "ApplicationSpec" if klass.namespaced else "InfrastructureSpec",
-        Parent.requirement: "RequirementSpec",
-        Parent.xr: "CrossplaneSpec" if klass.namespaced else "CompositeSpec",
-        Parent.xr_claim: "CompositeClaimSpec",
-    }
-    return ClaimType(bases.get(klass.parent, "ClaimSpec"))
+    """A kind of claim without a definition: only its dialect is known."""
+    return ClaimType(klass.dialect.spec_type(namespaced=bool(klass.namespaced)))
 
 
 def digest_of(module: bytes) -> str | None:
-    """The digest that the head of a generated module carries; None where it carries none."""
+    """The digest in the head of a generated module; None if it has none."""
     head = itertools.takewhile(lambda line: line.startswith(b"#"), module.splitlines())
     return next((line.decode("ascii", "replace") for line in head if line.startswith(_DIGEST.encode())), None)
 
 
 def _head(source: str) -> str:
-    """The comment that says where the module comes from, on one line where it fits."""
-    told = f"Generated by claimsmith from {text.one_line(source)}. Edit that, then run: claimsmith generate"
-    return "\n".join(f"# {line}" for line in textwrap.wrap(told, width=116, break_on_hyphens=False))
+    """The comment that names the source of the module, on one line if it fits."""
+    comment = f"Generated by claimsmith from {text.one_line(source)}. Edit that, then run: claimsmith generate"
+    return "\n".join(f"# {line}" for line in textwrap.wrap(comment, width=116, break_on_hyphens=False))
 
 
 _DIGEST = "# Digest: sha256:"
@@ -179,14 +179,14 @@ _TRANSFORMS = (
 )  # fmt: skip
 IMPORTED = _ALWAYS.union(
     (
-        *("ABSENT", "Composite", "Composition", "MergePolicy", "StrEnum", "first", "from_field"),
-        *("from_value", "read", "require", "unless", "write"),
+        *("BoundBy", "Composite", "CrossplaneComposite", "KubernetesObject", "MergePolicy", "StrEnum"),
+        *("default", "field", "from_field", "from_value", "require", "unless", "write"),
     ),
     _TRANSFORMS,
     _TYPING,
     RESERVED,
 )
-"""What a component may import: no variable or class of its own has such a name."""
+"""The names that a component may import: no variable or class of its own has such a name."""
 _TAKEN = IMPORTED | {"self", "args", "opts", "name", "context", SPEC, "pulumi", "super", "dict", "str"}
 
 
@@ -194,13 +194,12 @@ def _refuse_doubles(classes: Sequence[Class], names: Sequence[str]) -> None:
     for index in sorted(naming.doubled(names)):
         klass = classes[index]
         what = f"two classes of one folder would both become {names[index]}"
-        where = klass.document.source_of("metadata.name")
-        raise GenerateError(Problem(what, where, "metadata.name", "rename one, or give it its own folder"))
+        raise GenerateError(klass.document.problem(what, "metadata.name", "rename one, or give it its own folder"))
 
 
 def _component(klass: Class, name: str, table: Table, claim: ClaimType, free: Names) -> dict[str, Any]:
     taken = set(_TAKEN)
-    reader = claim_reader if klass.parent is not Parent.xr else composite_reader(namespaced=bool(klass.namespaced))
+    reader = composite_reader(namespaced=bool(klass.namespaced)) if klass.dialect.pipelined else claim_reader
     named, shared = _shared_values(klass, taken, reader)
     variables = {t.name: _variable(identifier(t.name), taken, "", "_fields") for t in klass.templates}
     trees = {t.name: tree.grow(t, shared, reader) for t in klass.templates}
@@ -215,7 +214,7 @@ def _component(klass: Class, name: str, table: Table, claim: ClaimType, free: Na
     publishers = [name for name in order if statements.publishes(klass, templates[name], documents[name])]
     telling = {o.name for o in operations if o.template and o.outward}
     wanted = siblings | set(publishers) | telling
-    waits = flow.awaited(klass)
+    waits = ordering.awaited(klass)
     before, after, tail = statements.statements(operations, variables, reader)
     children = [
         _Child(
@@ -232,12 +231,14 @@ def _component(klass: Class, name: str, table: Table, claim: ClaimType, free: Na
     ]
     specs = types.types_of(klass, name, claim, free)
     secret, secret_uses = statements.secret(klass, reader)
-    base = "Composition" if klass.parent in (Parent.xr, Parent.xr_claim) else "Composite"
+    base = "CrossplaneComposite" if klass.dialect.crossplane else "Composite"
     uses = _uses(children, named) | secret_uses | {base} | frozenset().union(*(t.uses for t in tail))
     details = [d for name in publishers for d in templates[name].details or ()]
     uses |= {"from_field"} if any(d.field_path for d in details) else set()
     uses |= {"from_value"} if any(d.value is not None for d in details) else set()
-    uses |= {"Any"} if any(c.spread for c in children) else set()
+    uses |= {"Any"} if any(c.statements for c in children) else set()
+    options = _class_options(klass, claim)
+    uses |= {"BoundBy"} if "bound_by" in options else set()
     uses = uses.union(*(t.uses for t in specs))
     return {
         "base": base,
@@ -253,33 +254,33 @@ def _component(klass: Class, name: str, table: Table, claim: ClaimType, free: Na
         "named": named,
         "children": children,
         "publishers": [*(statements.publisher(templates[n], variables[n]) for n in publishers), *secret],
-        "options": _class_options(klass, claim),
+        "options": options,
         "uses": uses,
     }
 
 
-def _ordered(klass: Class, needs: dict[str, list[tuple[str, str]]]) -> list[flow.Operation]:
-    """What is done for a claim, in order: references and values that flow between children are followed."""
-    listed = flow.operations(klass)
-    for name, found in flow.needs(klass).items():
+def _ordered(klass: Class, needs: dict[str, list[tuple[str, str]]]) -> list[ordering.Operation]:
+    """The operations for a claim, ordered by the references and the values that flow between children."""
+    listed = ordering.operations(klass)
+    for name, found in ordering.needs(klass).items():
         needs.setdefault(name, []).extend(found)
     with at(klass.document.source_of("spec"), prefix=f"{klass.key}: "):
-        # A template's references are followed while the program runs: what it may refer to comes first.
+        # The references of an opaque template are resolved while the program runs: their candidates come first.
         plain_first = sorted(listed, key=lambda o: bool(o.template and o.template.opaque))
         by_name = {o.name: o for o in listed}
-        return [by_name[name] for name in reference.ordered([o.name for o in plain_first], needs)]
+        return [by_name[name] for name in topological.ordered([o.name for o in plain_first], needs)]
 
 
 def _early(patch: Patch) -> bool:
-    """Whether what a patch reads is known before any child is made."""
-    told = any(fieldpath.parse(path)[:1] == ("status",) for path in patch.reads)
-    return patch.origin is Side.claim and patch.target is Side.resource and not told
+    """Whether a patch reads only values that are known before any child is registered."""
+    status = any(fieldpath.parse(path)[:1] == ("status",) for path in patch.reads)
+    return patch.origin is Side.claim and patch.target is Side.resource and not status
 
 
 def _shared_values(
     klass: Class, taken: set[str], reader: Reader
 ) -> tuple[list[_Named], dict[tuple[str, str], Expression]]:
-    """Values that more than one patch writes, and lookups, under a name of their own."""
+    """The values that get a variable: those that more than one patch writes, and lookups."""
     patches = [(t, p) for t in klass.templates for p in t.patches if _early(p)]
     count = Counter(value_of(p, reader).code for _, p in patches)
     named: dict[str, _Named] = {}
@@ -298,18 +299,19 @@ def _shared_values(
 
 
 def _class_options(klass: Class, claim: ClaimType) -> dict[str, str]:
-    """What a component says of its class beside its name, as far as it is not the usual."""
+    """The options of the class that are not the default."""
     wanted: dict[str, tuple[Any, Any]] = {
-        "bound_by": (klass.parent.value, Parent.composite.value),
         "namespaced": (klass.namespaced, None),
         "secret_namespace": (klass.secret_namespace, None),
         "service_account": (klass.service_account, None),
-        "protect": (klass.annotations.get(PROTECT) == "true", False),
+        "protect": (klass.protect, False),
         "retain": (klass.retain, False),
         "connection_keys": (klass.connection_keys, ()),
         "defaults": (claim.defaults, {}),
     }
-    return {key: repr(value) for key, (value, usual) in wanted.items() if value != usual}
+    bound = klass.dialect.bound_by
+    bound_by = {} if bound is BoundBy.COMPOSITE else {"bound_by": f"BoundBy.{bound.name}"}
+    return bound_by | {key: repr(value) for key, (value, usual) in wanted.items() if value != usual}
 
 
 def _fields(document: dict[str, Any]) -> dict[str, Expression]:
@@ -339,20 +341,22 @@ def _variable(wanted: str, taken: set[str], *endings: str) -> str:
     return name
 
 
-def _is_plain_name(text: str) -> bool:
-    """Whether the text is a name of Python's, and stays itself.
+def _is_argument(name: str) -> bool:
+    """Whether a field of a document can be a keyword argument beside `fields`.
 
-    Other letters may be read as their likes, and in a class two underscores in front make another name of it.
+    Python normalizes names that are not ASCII, and mangles names with two leading underscores within a class. The other
+    arguments of `self.child` are no names of fields: a template with such a field is refused.
     """
-    return text.isascii() and text.isidentifier() and not keyword.iskeyword(text) and not text.startswith("__")
+    plain = name.isascii() and name.isidentifier() and not keyword.iskeyword(name) and not name.startswith("__")
+    return plain and name != "fields"
 
 
 def _sentence(klass: Class) -> str:
-    """The component's docstring, nothing of which can end the string; the claims it serves below what it is."""
-    claimed = klass.templates[0].kind if klass.parent is Parent.xr_claim else ""
+    """The first line of the component's docstring; nothing in it can end the string."""
+    claimed = klass.templates[0].kind if klass.dialect.composite_status else ""
     usual = f"What {text.article(klass.serves.kind)} claims: {text.article(claimed)}"
-    given = text.docstring(klass.annotations.get(DESCRIPTION) or "")
-    return given or text.docstring(usual if claimed else f"The class {klass.name}")
+    description = text.docstring(klass.annotations.get(DESCRIPTION) or "")
+    return description or text.docstring(usual if claimed else f"The class {klass.name}")
 
 
 def _isort(name: str) -> tuple[int, str]:
@@ -361,18 +365,18 @@ def _isort(name: str) -> tuple[int, str]:
     return rank, name
 
 
-def _text_block(given: str) -> str:
-    """A text of several lines as Python: one literal a line, so that a change of a line is a change of a line."""
-    lines = given.splitlines(keepends=True)
+def _text_block(template: str) -> str:
+    """A text of several lines as Python: one literal for each line, so that a diff shows the lines that change."""
+    lines = template.splitlines(keepends=True)
     return "(" + "\n".join(repr(line) for line in lines) + ")"
 
 
 @cache
 def _template() -> jinja2.Template:
-    # Deployments name components only, and load no template.
+    # Imported late: a deployment only needs the names of components, and no template.
     import jinja2
 
-    source = resources.files("claimsmith").joinpath("templates/component.py.j2").read_text(encoding="utf-8")
+    source = resources.files("claimsmith.generate").joinpath("templates/component.py.j2").read_text(encoding="utf-8")
     environment = jinja2.Environment(
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,

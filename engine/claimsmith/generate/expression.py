@@ -1,6 +1,6 @@
 """Python expressions for values: literals of a base, fields of a claim, transforms around them.
 
-Every text of the user's goes through `repr`, so that nothing in a YAML file becomes code.
+Every string of the user goes through `repr`, so that nothing in a YAML file becomes code.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from claimsmith import fieldpath
-from claimsmith.compose import transforms
-from claimsmith.models.klass import Patch, Side
-from claimsmith.models.transform import Transform
+from claimsmith.base import fieldpath
+from claimsmith.base.transform import Transform
+from claimsmith.dialects.common.klass import Patch, Side
+from claimsmith.patching import transforms
 
 SPEC = "spec"
 """The variable that holds the claim's spec; among an expression's `uses` it is the one that is not imported."""
@@ -21,7 +21,7 @@ SPEC = "spec"
 
 @dataclass(frozen=True, slots=True)
 class Expression:
-    """A piece of Python, the names that it needs, and whether it may come out as ABSENT."""
+    """A piece of Python, the names that it needs, and whether its value may be one that is not set."""
 
     code: str
     uses: frozenset[str] = frozenset()
@@ -38,19 +38,18 @@ def claim_reader(patch: Patch, path: str) -> Expression:  # noqa: ARG001 - a pat
 
 
 def composite_reader(*, namespaced: bool) -> Reader:
-    """What reads the sources of patches between a composite of today's dialect, its environment and its children."""
+    """How the patches between a Crossplane composite, its environment and its children read their sources."""
 
     def read(patch: Patch, path: str) -> Expression:
-        whole = path.removeprefix(".")
         if patch.origin is Side.environment:
-            return Expression(f"read(self.environment, {whole!r})", frozenset({"read"}))
+            return field_of("self.environment", path)
         match fieldpath.parse(path):
             case ("status",):
                 return Expression("self.status", may_be_absent=False)
             case ("status", *rest):
-                return Expression(f"read(self.status, {fieldpath.to_text(rest)!r})", frozenset({"read"}))
+                return field_of("self.status", fieldpath.to_text(rest))
             case ("metadata", "namespace") if not namespaced:
-                return Expression(f"read(args, {whole!r})", frozenset({"read"}))
+                return field_of("args", path)
             case _:
                 return read_of(path)
 
@@ -58,7 +57,7 @@ def composite_reader(*, namespaced: bool) -> Reader:
 
 
 def child_reader(variable: str) -> Reader:
-    """What reads a child that is made."""
+    """How a patch reads a child once it is created."""
 
     def read(patch: Patch, path: str) -> Expression:  # noqa: ARG001 - such a patch reads the child
         return Expression(f"self.observed({variable}, {path.removeprefix('.')!r})")
@@ -73,12 +72,15 @@ def read_of(path: str) -> Expression:
             return Expression(f"self.claim.{field}", may_be_absent=False)
         case ("spec",):
             return Expression(SPEC, frozenset({SPEC}), may_be_absent=False)
-        case ("spec", str(field)):
-            return Expression(f"{SPEC}.get({field!r}, ABSENT)", frozenset({"ABSENT", SPEC}))
         case ("spec", *rest):
-            return Expression(f"read({SPEC}, {fieldpath.to_text(rest)!r})", frozenset({"read", SPEC}))
+            return field_of(SPEC, fieldpath.to_text(rest), SPEC)
         case _:
-            return Expression(f"read(args, {path.removeprefix('.')!r})", frozenset({"read"}))
+            return field_of("args", path)
+
+
+def field_of(document: str, path: str, *uses: str) -> Expression:
+    """The expression that reads a field of a document, by the name of its variable."""
+    return Expression(f"field({document}, {path.removeprefix('.')!r})", frozenset({"field", *uses}))
 
 
 def value_of(patch: Patch, reader: Reader = claim_reader) -> Expression:
@@ -93,17 +95,17 @@ def value_of(patch: Patch, reader: Reader = claim_reader) -> Expression:
 
 
 def either(value: Expression, default: Expression) -> Expression:
-    """The value where there is one, else the default."""
+    """The value, or the default if the value is not set."""
     if not value.may_be_absent:
         return value
-    code = f"first({value.code}, {default.code})"
-    return Expression(code, value.uses | default.uses | {"first"}, default.may_be_absent)
+    code = f"default({value.code}, {default.code})"
+    return Expression(code, value.uses | default.uses | {"default"}, default.may_be_absent)
 
 
 def literal(value: Any) -> Expression:
-    """The expression for a document's value; expressions inside it stay what they are.
+    """The expression for a document's value; expressions inside of it stay as they are.
 
-    A mapping of several entries ends in a comma: the formatter then gives each its own line.
+    A mapping of several entries ends in a comma: ruff then writes each entry on a line of its own.
     """
     match value:
         case Expression():
@@ -157,7 +159,7 @@ def _call(name: str, arguments: Iterable[Any], values: list[Expression], options
 
 
 def _compact(value: Any) -> Expression:
-    """A constant, on one line where it is short."""
+    """A constant, on one line if it is short."""
     written = literal(value)
     short = repr(value)
     return Expression(short, may_be_absent=False) if len(short) <= 60 else written

@@ -1,18 +1,20 @@
-"""A template's selectors in its component: siblings by name, what is elsewhere by a look-up, the rest as it is."""
+"""A template's selectors in its component: a sibling by its name, any other resource by a look-up in the stack."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from typing import Any
 
-from claimsmith import fieldpath, flow, reference
-from claimsmith.compose.identity import PARENT_UID
-from claimsmith.errors import Problem, ReferenceError_
+from claimsmith.base import fieldpath
+from claimsmith.base.errors import ReferenceError_
+from claimsmith.base.labels import PARENT_UID
+from claimsmith.base.names import GroupKind
+from claimsmith.compose import references
+from claimsmith.compose.references import Candidate, Selection, Table
+from claimsmith.dialects.common import ordering
+from claimsmith.dialects.common.klass import Class, Template
 from claimsmith.generate import tree
 from claimsmith.generate.expression import Expression, either, literal
-from claimsmith.models.klass import Class, Parent, Template
-from claimsmith.models.objects import GroupKind
-from claimsmith.reference import Selection, Table, Target
 
 
 def with_references(
@@ -29,93 +31,85 @@ def with_references(
     """
     targets = _targets(klass, trees)
     own = next(t for t in targets if t.address == template.name)
-    follow = _Follow(template, own, targets, variables, needs, todays=klass.parent is Parent.xr)
+    resolver = _Resolver(template, own, targets, variables, needs, crossplane=klass.dialect.static_siblings)
     try:
-        return follow.document(trees[template.name].document, table)
+        return resolver.document(trees[template.name].document, table)
     except ReferenceError_ as error:
-        problems = (
-            Problem(
-                f"{klass.key}, template {template.name!r}: {p.what}",
-                (template.document or klass.document).source_of(template.place_of(p.path)),
-                p.path,
-                p.fix,
-            )
-            for p in error.problems
-        )
-        raise ReferenceError_(*problems) from error
+        prefix = f"{klass.key}, template {template.name!r}: "
+        raise ReferenceError_(*klass.located(error.problems, template, prefix=prefix)) from error
 
 
-def _targets(klass: Class, trees: dict[str, tree.Tree]) -> list[Target]:
-    """The class's templates as what a selector among them may mean; by labels that no composite has a say in."""
+def _targets(klass: Class, trees: dict[str, tree.Tree]) -> list[Candidate]:
+    """The class's templates as candidates of a selector, with the labels that no patch of a composite changes."""
     found = []
     for template in klass.templates:
         document = trees[template.name].document
-        labels = flow.static_labels(template) if klass.parent is Parent.xr else _labels(document)
+        labels = ordering.static_labels(template) if klass.dialect.static_siblings else _labels(document)
         class_name = str((template.class_ref or {}).get("name", ""))
         found.append(
-            Target(template.name, GroupKind.of(document), labels, "", template=template.name, class_name=class_name)
+            Candidate(template.name, GroupKind.of(document), labels, "", template=template.name, class_name=class_name)
         )
     return found
 
 
 @dataclass(frozen=True, slots=True)
-class _Follow:
-    """The selectors of one template, followed."""
+class _Resolver:
+    """Resolves the selectors of one template."""
 
     template: Template
-    own: Target
-    targets: list[Target]
+    own: Candidate
+    targets: list[Candidate]
     variables: dict[str, str]
     needs: list[tuple[str, str]]
-    todays: bool
-    """Whether what is not known here is left to the controller, as today's compositions expect it."""
+    crossplane: bool
+    """Whether selectors that do not resolve are left to the provider's controller, as in Crossplane."""
 
     def document(self, document: dict[str, Any], table: Table) -> dict[str, Any]:
-        """The document with what its selectors mean."""
+        """The document with its selectors resolved."""
         siblings = {PARENT_UID: Expression("self.claim.uid", may_be_absent=False)}
-        return reference.replace_selectors(
+        return references.replace_selectors(
             document,
             table,
             self._ref,
             maybe=_may_be_absent,
-            siblings=siblings if self.todays else None,
+            siblings=siblings if self.crossplane else None,
             fits=self._fits,
             also=self._left,
         )
 
     def _fits(self, selection: Selection) -> bool:
-        if not self.todays or not selection.same_parent:
+        if not self.crossplane or not selection.same_parent:
             return True
-        patched = flow.is_patched(self.template, selection.path)
-        return not patched and bool(reference.fitting(selection, own=self.own, candidates=self.targets))
+        patched = ordering.is_patched(self.template, selection.path)
+        return not patched and bool(references.fitting(selection, own=self.own, candidates=self.targets))
 
     def _ref(self, selection: Selection) -> Expression:
-        made = self._made(selection)
+        resolved = self._resolved(selection)
         if isinstance(selection.unless, Expression):
-            uses = made.uses | selection.unless.uses | {"unless"}
-            made = Expression(f"unless({selection.unless.code}, {made.code})", uses)
-        return either(selection.ref, made) if isinstance(selection.ref, Expression) else made
+            uses = resolved.uses | selection.unless.uses | {"unless"}
+            resolved = Expression(f"unless({selection.unless.code}, {resolved.code})", uses)
+        return either(selection.ref, resolved) if isinstance(selection.ref, Expression) else resolved
 
-    def _made(self, selection: Selection) -> Expression:
+    def _resolved(self, selection: Selection) -> Expression:
         if selection.same_parent:
-            picked = reference.pick(selection, own=self.own, candidates=self.targets)
+            picked = references.pick(selection, own=self.own, candidates=self.targets)
             self.needs.append((picked.address, fieldpath.to_text(selection.path)))
             return literal({"name": Expression(f"{self.variables[picked.address]}.name", may_be_absent=False)})
-        if self.todays:
+        if self.crossplane:
             return self._looked_up("selected", selection)
         return literal({"name": replace(self._looked_up("select", selection), may_be_absent=False)})
 
     def _left(self, selection: Selection, value: Any) -> Expression | None:
-        """What a controller is told, where nothing in the stack is selected."""
-        if not self.todays or selection.same_parent:
+        """The selector that is left to a controller, if nothing in the stack is selected."""
+        if not self.crossplane or selection.same_parent:
             return None
-        chosen, left = self._looked_up("selected", selection), literal(value)
-        return Expression(f"unless({chosen.code}, {left.code})", chosen.uses | left.uses | {"unless"})
+        selected, left = self._looked_up("selected", selection), literal(value)
+        return Expression(f"unless({selected.code}, {left.code})", selected.uses | left.uses | {"unless"})
 
     def _looked_up(self, method: str, selection: Selection) -> Expression:
         """A look-up among all resources of the stack."""
         labels = literal(selection.labels)
-        kinds = " or ".join(map(str, selection.targets))
+        kinds = [str(kind) for kind in selection.targets]
         path = fieldpath.to_text(selection.ref_path)
         code = f"self.{method}({self.template.name!r}, {path!r}, {kinds!r}, {labels.code})"
         return Expression(code, labels.uses)

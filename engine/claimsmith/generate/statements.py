@@ -1,22 +1,22 @@
-"""What stands around the children of a component: the environment, what children tell, connection details."""
+"""The statements around the children of a component: the environment, outward patches, connection details."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
-from claimsmith import flow
+from claimsmith.dialects.common import ordering
+from claimsmith.dialects.common.klass import Class, Detail, Template
 from claimsmith.generate import tree
 from claimsmith.generate.expression import Expression, Reader, child_reader, literal, value_of
-from claimsmith.models.klass import Class, Detail, Parent, Template
 
 Statements = dict[str, list[Expression]]
 
 
 def statements(
-    operations: Sequence[flow.Operation], variables: dict[str, str], reader: Reader
+    operations: Sequence[ordering.Operation], variables: dict[str, str], reader: Reader
 ) -> tuple[Statements, Statements, list[Expression]]:
-    """What stands before and after each child, and at the end."""
+    """The statements before and after each child, and at the end."""
     before: Statements = {}
     after: Statements = {}
     pending: list[Expression] = []
@@ -25,19 +25,19 @@ def statements(
             pending += _of_environment(operation, reader)
             continue
         before[operation.name], pending = pending, []
-        told = child_reader(variables[operation.name])
-        after[operation.name] = [s for p in operation.outward if (s := tree.told(p, told))]
+        observed = child_reader(variables[operation.name])
+        after[operation.name] = [s for p in operation.outward if (s := tree.outward(p, observed))]
     return before, after, pending
 
 
-def _of_environment(operation: flow.Operation, reader: Reader) -> list[Expression]:
+def _of_environment(operation: ordering.Operation, reader: Reader) -> list[Expression]:
     if operation.patch:
-        return [s for s in [tree.told(operation.patch, reader)] if s]
+        return [s for s in [tree.outward(operation.patch, reader)] if s]
     return [Expression(f"self.start_environment({literal(dict(operation.sources)).code})")]
 
 
 def secret(klass: Class, reader: Reader) -> tuple[list[str], frozenset[str]]:
-    """Where the Secret goes of a composite that has none of its own, as keywords of `publish_connection`."""
+    """Where the class writes the Secret of a composite that names none, as keywords of `publish_connection`."""
     if klass.secret is None:
         return [], frozenset()
     place = {k: v for k, v in (("name", klass.secret.name), ("namespace", klass.secret.namespace)) if v}
@@ -48,10 +48,10 @@ def secret(klass: Class, reader: Reader) -> tuple[list[str], frozenset[str]]:
 
 
 def publishes(klass: Class, template: Template, document: dict[str, Any]) -> bool:
-    """Whether the child has connection details that count."""
+    """Whether the child has connection details that the class publishes."""
     if template.details == ():
         return False
-    if template.opaque or klass.parent is Parent.xr:
+    if template.opaque or klass.dialect.lenient_details:
         return True
     spec = document.get("spec")
     return template.composite or (isinstance(spec, dict) and isinstance(spec.get("writeConnectionSecretToRef"), dict))

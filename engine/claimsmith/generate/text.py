@@ -1,4 +1,4 @@
-"""Words of generated code: names in Python's manner, and sentences that cannot end the string they stand in."""
+"""Text of generated code: names in Python's style, and sentences that cannot end the string that holds them."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ def constant(value: str) -> str:
 
 
 def one_line(words: str) -> str:
-    """The text in one line, without what cannot be seen: nothing of it can end a comment."""
+    """The text in one line, without characters that cannot be seen: nothing in it can end a comment."""
     return "".join(c for c in " ".join(words.split()) if c.isprintable())
 
 
 def docstring(words: str) -> str:
-    """The text as the inside of a docstring, with a full stop; nothing of it can end the string."""
-    told = one_line(words).rstrip(".").replace("\\", "\\\\").replace('"', "'")
-    return "\n".join(textwrap.wrap(f"{told}.", width=100)) if told else ""
+    """The text as the inside of a docstring, with a full stop; nothing in it can end the string."""
+    safe = one_line(words).rstrip(".").replace("\\", "\\\\").replace('"', "'")
+    return "\n".join(textwrap.wrap(f"{safe}.", width=100)) if safe else ""

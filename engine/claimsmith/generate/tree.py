@@ -1,8 +1,7 @@
 """A template's document with its patches written in: a tree of literals and expressions.
 
-A patch that writes one field becomes an expression in that field's place. What a literal cannot
-say (wildcards, merges, growing lists) is kept as a statement, to stand after the literal in the
-patches' order.
+A patch that writes one field becomes an expression in the place of that field. A patch that a literal cannot express
+(wildcards, merges, lists that grow) becomes a statement after the literal, in the order of the patches.
 """
 
 from __future__ import annotations
@@ -11,12 +10,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from claimsmith import fieldpath
-from claimsmith.errors import FieldPathError
+from claimsmith.base import fieldpath
+from claimsmith.base.merge import MergePolicy
+from claimsmith.base.values import copied, has
+from claimsmith.dialects.common.klass import Patch, Side, Template
 from claimsmith.generate.expression import Expression, Reader, claim_reader, either, literal, value_of
-from claimsmith.merge import MergePolicy
-from claimsmith.models.klass import Patch, Side, Template
-from claimsmith.values import copied
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,17 +51,23 @@ def grow(template: Template, shared: dict[tuple[str, str], Expression], reader: 
     tree = Tree(copied(dict(template.base)))
     patches = [p for p in template.patches if p.target is Side.resource]
     for index, patch in enumerate(patches):
-        if patch.fill and _says(tree.document, patch.to):
+        if patch.fill and has(tree.document, patch.to):
             continue
         value = shared.get((template.name, patch.at)) or value_of(patch, reader)
         opened = _written_into(patch, patches[index + 1 :])
-        if tree.statements or opened or not _inlined(tree.document, patch, value):
+        if opened or _follows(tree.statements, patch) or not _inlined(tree.document, patch, value):
             tree.statements.append(Statement(patch.to.removeprefix("."), value, patch.policy, patch.wildcards))
     return tree
 
 
-def told(patch: Patch, reader: Reader) -> Expression | None:
-    """The statement of a patch to the composite's status or the environment; None where nobody keeps it."""
+def _follows(statements: Sequence[Statement], patch: Patch) -> bool:
+    """Whether a statement writes to the same place: patches apply in their order there, and the literal comes first."""
+    path = fieldpath.parse(patch.to)
+    return any(fieldpath.overlap(fieldpath.parse(s.path), path) for s in statements)
+
+
+def outward(patch: Patch, reader: Reader) -> Expression | None:
+    """The statement of a patch to the composite's status or the environment; None for any other field."""
     path = fieldpath.parse(patch.to)
     document = "self.environment"
     if patch.target is Side.claim:
@@ -81,11 +85,11 @@ def _written_into(patch: Patch, later: Sequence[Patch]) -> bool:
 
 
 def _inlined(document: dict[str, Any], patch: Patch, value: Expression) -> bool:
-    """Put the value into its place in the document, if a literal can say so."""
+    """Put the value into its place in the document, if a literal can express it."""
     if patch.policy is not MergePolicy.Replace or fieldpath.has_wildcard(patch.to):
         return False
     path = fieldpath.parse(patch.to)
-    if not path or not _reachable(document, path):
+    if not path or not _reachable(document, path, value):
         return False
     here: Any = document
     for step in path[:-1]:
@@ -99,24 +103,17 @@ def _inlined(document: dict[str, Any], patch: Patch, value: Expression) -> bool:
 _NOTHING = object()
 
 
-def _says(document: dict[str, Any], path: str) -> bool:
-    try:
-        fieldpath.get(document, path)
-    except FieldPathError:
-        return False
-    return True
-
-
-def _reachable(document: dict[str, Any], path: fieldpath.Path) -> bool:
+def _reachable(document: dict[str, Any], path: fieldpath.Path, value: Expression) -> bool:
     """Whether each step is a mapping that has the key or may get it, or a list that has the index.
 
-    A mapping that stands empty in the base is not: a literal with an absent value in it would vanish.
+    A mapping that is empty in the base takes only a value that is always set: a component leaves out a mapping that
+    holds nothing but fields that are not set, and this one must stay.
     """
     here: Any = document
     for depth, step in enumerate(path):
         match here, step:
             case dict(), str():
-                if not here:
+                if not here and value.may_be_absent:
                     return False
                 if step not in here:
                     return all(isinstance(s, str) for s in path[depth:])

@@ -11,10 +11,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from claimsmith.dialects.common.klass import Class
 from claimsmith.generate import text
 from claimsmith.generate.arguments import fields_of, is_name
 from claimsmith.generate.claim_types import RESERVED, ClaimType
-from claimsmith.models.klass import Class
 
 _PLAIN = {"string": "str", "integer": "int", "number": "float", "boolean": "bool"}
 _ANY_OBJECT = "dict[str, Any]"
@@ -54,7 +54,7 @@ class Type:
 
 
 class Names:
-    """The names of a module's classes: each is given once."""
+    """The names of a module's classes: each is used once."""
 
     def __init__(self, taken: Iterable[str]) -> None:
         self._taken = set(taken)
@@ -71,32 +71,32 @@ class Names:
 def types_of(klass: Class, name: str, claim: ClaimType, names: Names) -> list[Type]:
     """The types of a component's spec, the spec itself last."""
     reserved = RESERVED[claim.base]
-    found: list[Type] = []
+    types: list[Type] = []
     if claim.spec is None:
         fields = [
             Field(a.name, f"pulumi.Input[{a.type}]", a.required) for a in fields_of(klass) if a.name not in reserved
         ]
         what = f"The spec of {text.article(klass.serves.kind)}, as far as this class reads it."
     else:
-        fields = _Reader(names, found).fields(claim.spec, name, without=reserved)
+        fields = _Reader(names, types).fields(claim.spec, name, without=reserved)
         what = f"The spec of {text.article(klass.serves.kind)}."
-    return [*found, Type(f"{name}Spec", claim.base, what, tuple(fields))]
+    return [*types, Type(f"{name}Spec", claim.base, what, tuple(fields))]
 
 
 @dataclass(frozen=True, slots=True)
 class _Reader:
-    """Reads a schema; what it needs beside plain types is added to `found`."""
+    """Reads a schema; the classes that it needs are added to `types`."""
 
     names: Names
-    found: list[Type]
+    types: list[Type]
 
     def fields(self, schema: Mapping[str, Any], name: str, *, without: Sequence[str] = ()) -> list[Field]:
         required = schema.get("required") or ()
-        given = {k: s for k, s in schema["properties"].items() if is_name(k) and k not in without}
+        named = {k: s for k, s in schema["properties"].items() if is_name(k) and k not in without}
         fields = [
-            # What has a default need not be said.
+            # A field with a default is optional.
             Field(k, self._input(s, name + text.pascal(k), k), k in required and "default" not in s, _described(s))
-            for k, s in given.items()
+            for k, s in named.items()
         ]
         return sorted(fields, key=lambda f: not f.required)
 
@@ -128,14 +128,14 @@ class _Reader:
         name = self.names.free(wanted)
         fields = self.fields(schema, wanted)
         what = _described(schema) or f"The fields of {field}."
-        self.found.append(Type(name, "TypedDict", what, tuple(fields)))
+        self.types.append(Type(name, "TypedDict", what, tuple(fields)))
         return name
 
     def _enum(self, wanted: str, field: str, values: Sequence[str]) -> str:
         name = self.names.free(wanted)
         members = Names(("mro", "name", "value"))
         fields = tuple(Field(members.free(text.constant(v)), repr(v)) for v in dict.fromkeys(values))
-        self.found.append(Type(name, "StrEnum", f"The values of {field}.", fields))
+        self.types.append(Type(name, "StrEnum", f"The values of {field}.", fields))
         return name
 
 

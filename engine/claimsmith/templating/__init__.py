@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final, Protocol
 
-from claimsmith import errors
-from claimsmith.documents import Document, read_documents
-from claimsmith.errors import Source
+from claimsmith.base import errors
+from claimsmith.base.documents import Document, read_documents
+from claimsmith.base.errors import Source
 from claimsmith.templating import insertions
 from claimsmith.templating.problems import Finding, TemplateError, raised_at, refusal
 
@@ -58,7 +58,7 @@ def render_documents(
 
 
 def fields_read(engine: str, text: str) -> list[str]:
-    """The field paths of the data that a template reads, as far as its text tells, each once and in order."""
+    """The field paths of the data that a template reads, as far as its text shows, each once and in order."""
     return _engine(engine).fields_read(text)
 
 
@@ -71,7 +71,7 @@ def reads(engine: str, text: str) -> list[tuple[str, ...]]:
 
 
 def check(engine: str, text: str, *, file: str = "template") -> list[Finding]:
-    """What is wrong with a template, or doubtful, as far as it can be told before any data exists."""
+    """The problems of a template that can be found before any data exists."""
     try:
         return _engine(engine).check(text, file=file)
     except TemplateError as error:
@@ -109,9 +109,7 @@ def _engine(name: str) -> _Engine:
 
             return jinja
         case _:
-            close = errors.nearest(str(name), ENGINES)
-            fix = f"did you mean {close!r}?" if close else f"use one of: {', '.join(ENGINES)}"
-            raise refusal(f"there is no template engine {name!r}", fix)
+            raise refusal(f"there is no template engine {name!r}", errors.suggest(str(name), ENGINES))
 
 
 def _documents(marked: str, file: str) -> list[Document]:

@@ -1,4 +1,4 @@
-"""What a Go template is made of once it is parsed. Positions are offsets into its text."""
+"""The nodes of a parsed Go template. Positions are offsets into its text."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """A parsed Go template and its data in, text out.
 
 A field that is not there is an error, as with Go's `missingkey=error`, but for one place: the last field of a chain may
-be missing where it is the condition of `if` or `with`, or goes straight into a function that is made for it (`default`,
+be missing where it is the condition of `if` or `with`, or goes straight into a function that accepts that (`default`,
 `empty`, `coalesce`, `hasKey`, `and`, …). It is null there. Null is never printed: Go would write `<no value>`.
 """
 
@@ -11,31 +11,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from claimsmith import fieldpath
-from claimsmith.compose import inputs
-from claimsmith.errors import Source
-from claimsmith.templating import functions, insertions, limits
+from claimsmith.base import fieldpath
+from claimsmith.base.errors import Source, suggest
+from claimsmith.golang import inputs
+from claimsmith.templating import functions, goast, insertions, limits
 from claimsmith.templating.functions.builtins import text_of, truth
-from claimsmith.templating.goast import (
-    Action,
-    Block,
-    Branch,
-    Chain,
-    Command,
-    Dot,
-    Field,
-    Identifier,
-    Jump,
-    Literal,
-    Nil,
-    Operand,
-    Pipe,
-    Range,
-    Text,
-    Variable,
-)
 from claimsmith.templating.goparse import Tree
-from claimsmith.templating.problems import Place, raised_at, refusal, suggestion
+from claimsmith.templating.problems import Place, raised_at, refusal
 
 _NOTHING: Any = object()
 """No value was passed on by a pipeline, as distinct from null."""
@@ -71,20 +53,20 @@ class _Run:
 
     # Blocks
 
-    def block(self, nodes: Block, dot: Any) -> None:
+    def block(self, nodes: goast.Block, dot: Any) -> None:
         for node in nodes:
             match node:
-                case Text(pos, text):
+                case goast.Text(pos, text):
                     self.write(pos, text)
-                case Action(pos, pipe):
+                case goast.Action(pos, pipe):
                     value = self.pipe(pipe, dot)
                     if not pipe.variables:
                         self.print(pos, pipe, value)
-                case Branch():
+                case goast.Branch():
                     self.branch(node, dot)
-                case Range():
+                case goast.Range():
                     self.loop(node, dot)
-                case Jump(_, keyword):
+                case goast.Jump(_, keyword):
                     raise _Jumped(keyword)
 
     def write(self, pos: int, text: str) -> None:
@@ -92,7 +74,7 @@ class _Run:
             self.budget.spend(len(text))
             self.output.write(text)
 
-    def print(self, pos: int, pipe: Pipe, value: Any) -> None:
+    def print(self, pos: int, pipe: goast.Pipe, value: Any) -> None:
         if value is None:
             shown = self.place.text[pipe.pos : pipe.pos + 60].split("}}")[0].strip(" -\n")
             fix = f"give a default: {{{{ {shown} | default … }}}}, or test it with if"
@@ -103,7 +85,7 @@ class _Run:
                 value = text_of(value)
         self.write(pos, insertions.marked(value))
 
-    def branch(self, node: Branch, dot: Any) -> None:
+    def branch(self, node: goast.Branch, dot: Any) -> None:
         outer = len(self.scope)
         for pipe, body in node.branches:
             value = self.pipe(pipe, dot, lenient=True)
@@ -114,7 +96,7 @@ class _Run:
             self.block(node.otherwise, dot)
         del self.scope[outer:]
 
-    def loop(self, node: Range, dot: Any) -> None:
+    def loop(self, node: goast.Range, dot: Any) -> None:
         outer = len(self.scope)
         value = self.pipe(node.pipe, dot)
         del self.scope[outer:]
@@ -135,7 +117,7 @@ class _Run:
             self.block(node.otherwise, dot)
         del self.scope[outer:]
 
-    def items(self, node: Range, value: Any) -> Iterable[tuple[Any, Any]]:
+    def items(self, node: goast.Range, value: Any) -> Iterable[tuple[Any, Any]]:
         match value:
             case None:
                 return ()
@@ -151,7 +133,7 @@ class _Run:
                 what = f"cannot range over {inputs.kind_of(value)}"
                 raise refusal(what, "give a list, an object or an integer", self.at(node.pos))
 
-    def bind(self, pipe: Pipe, values: tuple[Any, ...]) -> None:
+    def bind(self, pipe: goast.Pipe, values: tuple[Any, ...]) -> None:
         for name, value in zip(pipe.variables, values, strict=False):
             if pipe.assigns:
                 self.assign(name, value)
@@ -164,7 +146,7 @@ class _Run:
 
     # Pipelines
 
-    def pipe(self, pipe: Pipe, dot: Any, *, lenient: bool = False) -> Any:
+    def pipe(self, pipe: goast.Pipe, dot: Any, *, lenient: bool = False) -> Any:
         """The value of a pipeline, bound to its variables. The last command may be lenient, others where it helps."""
         value = _NOTHING
         for index, command in enumerate(pipe.commands):
@@ -174,18 +156,18 @@ class _Run:
         self.bind(pipe, (value,))
         return value
 
-    def command(self, command: Command, dot: Any, final: Any, *, lenient: bool) -> Any:
+    def command(self, command: goast.Command, dot: Any, final: Any, *, lenient: bool) -> Any:
         head, *arguments = command.operands
-        if isinstance(head, Identifier):
+        if isinstance(head, goast.Identifier):
             return self.call(head, arguments, dot, final)
         if arguments or final is not _NOTHING:
             fix = "start with a function, or put a | between them"
             raise refusal("a value that is no function cannot take arguments", fix, self.at(command.pos))
-        if isinstance(head, Nil):
+        if isinstance(head, goast.Nil):
             raise refusal("nil alone is no value", "leave the action out", self.at(command.pos))
         return self.operand(head, dot, lenient=lenient)
 
-    def call(self, name: Identifier, arguments: list[Operand], dot: Any, final: Any) -> Any:
+    def call(self, name: goast.Identifier, arguments: list[goast.Operand], dot: Any, final: Any) -> Any:
         with raised_at(self.place, name.pos):
             function = functions.find(name.name)
             function.check_count(len(arguments) + (final is not _NOTHING))
@@ -200,7 +182,7 @@ class _Run:
             self.budget.spend(limits.fits(limits.width(result)))
         return result
 
-    def shortcut(self, name: str, arguments: list[Operand], dot: Any, final: Any) -> Any:
+    def shortcut(self, name: str, arguments: list[goast.Operand], dot: Any, final: Any) -> Any:
         """`and` and `or`, which stop at the first value that decides."""
         value = None
         for argument in arguments:
@@ -209,27 +191,27 @@ class _Run:
                 return value
         return value if final is _NOTHING else final
 
-    def operand(self, operand: Operand, dot: Any, *, lenient: bool) -> Any:
+    def operand(self, operand: goast.Operand, dot: Any, *, lenient: bool) -> Any:
         with raised_at(self.place, operand.pos):
             self.budget.spend()
         match operand:
-            case Dot():
+            case goast.Dot():
                 return dot
-            case Nil():
+            case goast.Nil():
                 return None
-            case Literal(_, value):
+            case goast.Literal(_, value):
                 return value
-            case Field(pos, names):
+            case goast.Field(pos, names):
                 return self.walk(pos, dot, names, lenient=lenient)
-            case Variable(pos, name, names):
+            case goast.Variable(pos, name, names):
                 start = next(value for known, value in reversed(self.scope) if known == name)
                 return self.walk(pos, start, names, lenient=lenient)
-            case Chain(pos, inner, names):
+            case goast.Chain(pos, inner, names):
                 start = self.operand(inner, dot, lenient=False)
                 return self.walk(pos, start, names, lenient=lenient)
-            case Identifier():
+            case goast.Identifier():
                 return self.call(operand, [], dot, _NOTHING)
-            case Pipe():
+            case goast.Pipe():
                 outer = len(self.scope)
                 value = self.pipe(operand, dot, lenient=lenient)
                 del self.scope[outer:]
@@ -249,13 +231,13 @@ class _Run:
             elif lenient and index == len(names) - 1:
                 return None
             else:
-                otherwise = "there are no fields here; give a default: {{ default … }}"
-                fix = suggestion(name, sorted(value), otherwise=otherwise)
+                otherwise = "" if value else "there are no fields here; give a default: {{ default … }}"
+                fix = suggest(name, sorted(value), otherwise)
                 raise refusal(f".{shown} is not there: no field {name!r}", fix, self.at(pos))
         return value
 
 
-def _eases(operand: Operand) -> bool:
+def _eases(operand: goast.Operand) -> bool:
     """Whether what is piped into this may be missing."""
-    function = functions.FUNCTIONS.get(operand.name) if isinstance(operand, Identifier) else None
+    function = functions.FUNCTIONS.get(operand.name) if isinstance(operand, goast.Identifier) else None
     return function is not None and function.lenient

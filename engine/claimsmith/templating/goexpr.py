@@ -8,19 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Final
 
-from claimsmith.templating import golex, limits
-from claimsmith.templating.goast import (
-    Chain,
-    Command,
-    Dot,
-    Field,
-    Identifier,
-    Literal,
-    Nil,
-    Operand,
-    Pipe,
-    Variable,
-)
+from claimsmith.templating import goast, golex, limits
 from claimsmith.templating.golex import Token
 from claimsmith.templating.problems import Finding, Place, TemplateError, raised_at, refusal
 
@@ -74,7 +62,7 @@ class PipelineParser:
 
     # Pipelines
 
-    def pipe(self, end: str, context: str) -> Pipe:
+    def pipe(self, end: str, context: str) -> goast.Pipe:
         """A pipeline up to a token of kind `end`, which is past."""
         start = self.skip_spaces()
         names, assigns = self.declarations(context)
@@ -86,13 +74,13 @@ class PipelineParser:
         if token.kind != end:
             raise self.unexpected(token)
         for command in commands[1:]:
-            if isinstance(command.operands[0], Dot | Nil | Literal):
+            if isinstance(command.operands[0], goast.Dot | goast.Nil | goast.Literal):
                 raise refusal("a value cannot be given a value", "pipe into a function", self.place.at(command.pos))
         if not assigns:
             self.scope.extend(names)
         if len(self.scope) > _MAX_VARIABLES:
             raise self.refuse("too many variables", f"declare at most {_MAX_VARIABLES}", start)
-        return Pipe(start.pos, tuple(commands), names, assigns)
+        return goast.Pipe(start.pos, tuple(commands), names, assigns)
 
     def declarations(self, context: str) -> tuple[tuple[str, ...], bool]:
         """The variables before `:=` or `=`, and whether they are assigned to; none where there is no such sign."""
@@ -120,10 +108,10 @@ class PipelineParser:
         if name not in self.scope:
             raise self.refuse(f"the variable {name} is not declared", f"declare it first: {{{{ {name} := … }}}}", token)
 
-    def command(self, context: str) -> Command:
+    def command(self, context: str) -> goast.Command:
         """Operands with spaces between them."""
         start = self.skip_spaces()
-        operands: list[Operand] = []
+        operands: list[goast.Operand] = []
         while (token := self.skip_spaces()).kind in _OPERANDS:
             if operands and self.tokens[self.position - 1].kind != "space":
                 raise self.refuse(f"unexpected {token.text!r}", "put a space before it")
@@ -132,7 +120,7 @@ class PipelineParser:
             raise self.refuse(f"{context} needs a value", "write one: .spec.field, a literal or a function", token)
         if not operands:
             raise self.unexpected(token)
-        return Command(start.pos, tuple(operands))
+        return goast.Command(start.pos, tuple(operands))
 
     def unexpected(self, token: Token) -> TemplateError:
         """The error for a token that cannot stand where it does."""
@@ -140,7 +128,7 @@ class PipelineParser:
             return self.refuse("a parenthesis is not closed", "close it: )", token)
         return self.refuse(f"unexpected {token.text or 'end of the template'!r}", "remove it, or quote it", token)
 
-    def operand(self) -> Operand:
+    def operand(self) -> goast.Operand:
         """A term, and the fields right after it."""
         token = self.peek()
         with raised_at(self.place, token.pos):
@@ -149,64 +137,64 @@ class PipelineParser:
         while self.peek().kind == "field":
             names.append(self.next().text[1:])
         if not names:
-            return self.bare(node) if isinstance(node, Identifier) and node.name in TOP_LEVEL else node
+            return self.bare(node) if isinstance(node, goast.Identifier) and node.name in TOP_LEVEL else node
         match node:
-            case Field(pos, first):
-                return Field(pos, (*first, *names))
-            case Variable(pos, name):
-                return Variable(pos, name, tuple(names))
-            case Identifier(_, name) if name in TOP_LEVEL:
+            case goast.Field(pos, first):
+                return goast.Field(pos, (*first, *names))
+            case goast.Variable(pos, name):
+                return goast.Variable(pos, name, tuple(names))
+            case goast.Identifier(_, name) if name in TOP_LEVEL:
                 return self.bare(node, *names)
-            case Dot() | Nil() | Literal():
+            case goast.Dot() | goast.Nil() | goast.Literal():
                 raise self.refuse("a literal has no fields", "remove the field", token)
             case _:
-                return Chain(token.pos, node, tuple(names))
+                return goast.Chain(token.pos, node, tuple(names))
 
-    def bare(self, node: Identifier, *names: str) -> Variable:
+    def bare(self, node: goast.Identifier, *names: str) -> goast.Variable:
         """`spec.version`, which Go would take for a function, read as `.spec.version` of the data."""
         written = ".".join((node.name, *names))
         what = f"{{{{ {written} }}}} has no leading dot; it is read as .{written}"
         fix = f"write {{{{ .{written} }}}}"
         self.warnings.append(Finding(what, self.place.at(node.pos), fix=fix, severity="warning"))
-        return Variable(node.pos, "$", (node.name, *names))
+        return goast.Variable(node.pos, "$", (node.name, *names))
 
-    def term(self) -> Operand:
+    def term(self) -> goast.Operand:
         """A literal, field, variable, function or pipeline in parentheses."""
         token = self.next()
         match token.kind:
             case "dot":
-                return Dot(token.pos)
+                return goast.Dot(token.pos)
             case "field":
-                return Field(token.pos, (token.text[1:],))
+                return goast.Field(token.pos, (token.text[1:],))
             case "variable":
                 self.known(token.text, token)
-                return Variable(token.pos, token.text)
+                return goast.Variable(token.pos, token.text)
             case "string":
-                return Literal(token.pos, golex.unquoted(token.text))
+                return goast.Literal(token.pos, golex.unquoted(token.text))
             case "raw":
-                return Literal(token.pos, token.text[1:-1].replace("\r", ""))
+                return goast.Literal(token.pos, token.text[1:-1].replace("\r", ""))
             case "char":
-                return Literal(token.pos, golex.character(token.text))
+                return goast.Literal(token.pos, golex.character(token.text))
             case "number":
-                return Literal(token.pos, golex.number(token.text))
+                return goast.Literal(token.pos, golex.number(token.text))
             case "left":
                 return self.parenthesised(token)
             case _:
                 return self.word(token)
 
-    def word(self, token: Token) -> Operand:
+    def word(self, token: Token) -> goast.Operand:
         """What a bare word stands for."""
         match token.text:
             case "true" | "false":
-                return Literal(token.pos, token.text == "true")
+                return goast.Literal(token.pos, token.text == "true")
             case "nil":
-                return Nil(token.pos)
+                return goast.Nil(token.pos)
             case word if word in golex.KEYWORDS:
                 raise self.refuse(f"{word} must stand first in its action", "move it, or quote it", token)
             case word:
-                return Identifier(token.pos, word)
+                return goast.Identifier(token.pos, word)
 
-    def parenthesised(self, token: Token) -> Pipe:
+    def parenthesised(self, token: Token) -> goast.Pipe:
         """The pipeline after a left parenthesis."""
         self.depth += 1
         if self.depth > limits.MAX_DEPTH:

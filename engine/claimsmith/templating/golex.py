@@ -6,7 +6,7 @@ import re
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 
-from claimsmith.compose import gostrconv
+from claimsmith.golang import strconv
 from claimsmith.templating.problems import Place, TemplateError, refusal
 
 KEYWORDS = frozenset(["if", "else", "end", "range", "with", "break", "continue", "define", "template", "block"])
@@ -122,9 +122,9 @@ def _unexpected(place: Place, pos: int) -> TemplateError:
 def number(text: str) -> int | float:
     """The number that a literal stands for, by Go's rules: 0x1F, 0b1, 0o7, 017 and 1_000 are integers."""
     if _FLOAT_MARK.match(text):
-        return gostrconv.parse_float(text)
+        return strconv.parse_float(text)
     value = integer(text)
-    if value is None or value not in gostrconv.INT64:
+    if value is None or value not in strconv.INT64:
         shown = text if len(text) <= 80 else f"{text[:80]}…"
         raise refusal(f"{shown!r} is not a number that fits 64 bits", "write it as a quoted text")
     return value
@@ -150,10 +150,10 @@ def unquoted(text: str) -> str:
     data = bytearray()
     pos = 1
     for found in _ESCAPE.finditer(text, 1, len(text) - 1):
-        data += gostrconv.scrubbed(text[pos : found.start()]).encode()
+        data += strconv.scrubbed(text[pos : found.start()]).encode()
         data += _escaped(found[1] or "", text[0])
         pos = found.end()
-    data += gostrconv.scrubbed(text[pos:-1]).encode()
+    data += strconv.scrubbed(text[pos:-1]).encode()
     try:
         return data.decode()
     except UnicodeDecodeError as error:

@@ -1,26 +1,11 @@
-"""What can be told of a Go template without data: the functions it cannot use, and the fields that it reads."""
+"""What a Go template shows without data: the functions it cannot use, and the fields that it reads."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from claimsmith import fieldpath
-from claimsmith.templating import functions
-from claimsmith.templating.goast import (
-    Action,
-    Block,
-    Branch,
-    Chain,
-    Command,
-    Dot,
-    Field,
-    Identifier,
-    Literal,
-    Operand,
-    Pipe,
-    Range,
-    Variable,
-)
+from claimsmith.base import fieldpath
+from claimsmith.templating import functions, goast
 from claimsmith.templating.goparse import Tree
 from claimsmith.templating.problems import Finding, TemplateError, raised_at
 
@@ -29,19 +14,19 @@ _KEYED = frozenset({"index", "get", "hasKey"})
 
 
 def unusable(tree: Tree) -> list[Finding]:
-    """The functions that there are not, and those given a wrong number of arguments."""
+    """The functions that do not exist, and those with a wrong number of arguments."""
     found: list[Finding] = []
     for pipe in _pipes(tree.block):
         for index, command in enumerate(pipe.commands):
             calls = [(o, 0) for o in command.operands[1:]]
             calls.insert(0, (command.operands[0], len(command.operands) - 1 + (index > 0)))
             for operand, count in calls:
-                if isinstance(operand, Identifier):
+                if isinstance(operand, goast.Identifier):
                     found += _call_problems(tree, operand, count)
     return found
 
 
-def _call_problems(tree: Tree, name: Identifier, count: int) -> list[Finding]:
+def _call_problems(tree: Tree, name: goast.Identifier, count: int) -> list[Finding]:
     try:
         with raised_at(tree.place, name.pos):
             functions.find(name.name).check_count(count)
@@ -50,18 +35,18 @@ def _call_problems(tree: Tree, name: Identifier, count: int) -> list[Finding]:
     return []
 
 
-def _pipes(block: Block) -> Iterator[Pipe]:
+def _pipes(block: goast.Block) -> Iterator[goast.Pipe]:
     """All pipelines, those in parentheses too, in the order of the text."""
     for node in block:
         match node:
-            case Action(_, pipe):
+            case goast.Action(_, pipe):
                 yield from _inner(pipe)
-            case Branch(_, _, branches, otherwise):
+            case goast.Branch(_, _, branches, otherwise):
                 for pipe, body in branches:
                     yield from _inner(pipe)
                     yield from _pipes(body)
                 yield from _pipes(otherwise)
-            case Range(_, pipe, body, otherwise):
+            case goast.Range(_, pipe, body, otherwise):
                 yield from _inner(pipe)
                 yield from _pipes(body)
                 yield from _pipes(otherwise)
@@ -69,10 +54,10 @@ def _pipes(block: Block) -> Iterator[Pipe]:
                 pass
 
 
-def _inner(operand: Operand) -> Iterator[Pipe]:
-    if isinstance(operand, Chain):
+def _inner(operand: goast.Operand) -> Iterator[goast.Pipe]:
+    if isinstance(operand, goast.Chain):
         yield from _inner(operand.operand)
-    if isinstance(operand, Pipe):
+    if isinstance(operand, goast.Pipe):
         yield operand
         for command in operand.commands:
             for part in command.operands:
@@ -96,13 +81,13 @@ class _Reader:
         self.paths: list[Path] = []
         self.scope: list[tuple[str, Path | None]] = [("$", ())]
 
-    def block(self, block: Block, dot: Path | None) -> None:
+    def block(self, block: goast.Block, dot: Path | None) -> None:
         outer = len(self.scope)
         for node in block:
             match node:
-                case Action(_, pipe):
+                case goast.Action(_, pipe):
                     self.pipe(pipe, dot)
-                case Branch(_, keyword, branches, otherwise):
+                case goast.Branch(_, keyword, branches, otherwise):
                     inner = len(self.scope)
                     for pipe, body in branches:
                         before = len(self.paths)
@@ -111,7 +96,7 @@ class _Reader:
                         self.forget_whole(before, value)
                     self.block(otherwise, dot)
                     del self.scope[inner:]
-                case Range(_, pipe, body, otherwise):
+                case goast.Range(_, pipe, body, otherwise):
                     inner = len(self.scope)
                     self.pipe(pipe, dot)
                     del self.scope[inner:]
@@ -123,11 +108,11 @@ class _Reader:
                     pass
         del self.scope[outer:]
 
-    def pipe(self, pipe: Pipe, dot: Path | None) -> Path | None:
+    def pipe(self, pipe: goast.Pipe, dot: Path | None) -> Path | None:
         value: Path | None = None
         for command in pipe.commands:
             head, *rest = command.operands
-            if isinstance(head, Identifier) and head.name in _KEYED and rest:
+            if isinstance(head, goast.Identifier) and head.name in _KEYED and rest:
                 value = self.keyed(rest, dot)
             else:
                 value = self.operand(head, dot)
@@ -144,12 +129,12 @@ class _Reader:
         if path is not None and any(p[: len(path)] == path for p in self.paths[index + 1 :]):
             del self.paths[index]
 
-    def keyed(self, arguments: list[Operand], dot: Path | None) -> Path | None:
+    def keyed(self, arguments: list[goast.Operand], dot: Path | None) -> Path | None:
         """`index .a "b"`, which reads `.a.b`."""
         before = len(self.paths)
         path = self.operand(arguments[0], dot)
         for key in arguments[1:]:
-            if path is not None and isinstance(key, Literal) and isinstance(key.value, str):
+            if path is not None and isinstance(key, goast.Literal) and isinstance(key.value, str):
                 path = (*path, key.value)
             else:
                 path = None
@@ -158,21 +143,21 @@ class _Reader:
             self.paths[before:] = [path]
         return path
 
-    def operand(self, operand: Operand, dot: Path | None) -> Path | None:
+    def operand(self, operand: goast.Operand, dot: Path | None) -> Path | None:
         match operand:
-            case Dot():
+            case goast.Dot():
                 return self.read(dot, ())
-            case Field(_, names):
+            case goast.Field(_, names):
                 return self.read(dot, names)
-            case Variable(_, name, names):
+            case goast.Variable(_, name, names):
                 return self.read(next((p for known, p in reversed(self.scope) if known == name), None), names)
-            case Chain(_, inner, names):
+            case goast.Chain(_, inner, names):
                 before = len(self.paths)
                 start = self.operand(inner, dot)
                 if start is not None:
                     del self.paths[before:]
                 return self.read(start, names)
-            case Pipe():
+            case goast.Pipe():
                 outer = len(self.scope)
                 value = self.pipe(operand, dot)
                 del self.scope[outer:]
@@ -203,17 +188,17 @@ def reads(tree: Tree) -> list[Path]:
     return [*found]
 
 
-def _block_reads(block: Block, dot: Path | None) -> Iterator[Path]:
+def _block_reads(block: goast.Block, dot: Path | None) -> Iterator[Path]:
     for node in block:
         match node:
-            case Action(_, pipe):
+            case goast.Action(_, pipe):
                 yield from _pipe_reads(pipe, dot)
-            case Branch(_, keyword, branches, otherwise):
+            case goast.Branch(_, keyword, branches, otherwise):
                 for pipe, body in branches:
                     yield from _pipe_reads(pipe, dot)
                     yield from _block_reads(body, None if keyword == "with" else dot)
                 yield from _block_reads(otherwise, dot)
-            case Range(_, pipe, body, otherwise):
+            case goast.Range(_, pipe, body, otherwise):
                 yield from _pipe_reads(pipe, dot)
                 yield from _block_reads(body, None)
                 yield from _block_reads(otherwise, dot)
@@ -221,31 +206,31 @@ def _block_reads(block: Block, dot: Path | None) -> Iterator[Path]:
                 pass
 
 
-def _pipe_reads(pipe: Pipe, dot: Path | None) -> Iterator[Path]:
+def _pipe_reads(pipe: goast.Pipe, dot: Path | None) -> Iterator[Path]:
     for command in pipe.commands:
         head, *rest = command.operands
-        keys = [o.value for o in rest[1:] if isinstance(o, Literal) and isinstance(o.value, str)]
-        if isinstance(head, Identifier) and head.name in _KEYED and rest and len(keys) == len(rest) - 1:
+        keys = [o.value for o in rest[1:] if isinstance(o, goast.Literal) and isinstance(o.value, str)]
+        if isinstance(head, goast.Identifier) and head.name in _KEYED and rest and len(keys) == len(rest) - 1:
             yield from _operand_reads(rest[0], dot, tuple(keys))
         else:
             for operand in command.operands:
                 yield from _operand_reads(operand, dot)
 
 
-def _operand_reads(operand: Operand, dot: Path | None, below: Path = ()) -> Iterator[Path]:
+def _operand_reads(operand: goast.Operand, dot: Path | None, below: Path = ()) -> Iterator[Path]:
     """What an operand reads, where only what is `below` it is wanted."""
     match operand:
-        case Dot() if dot is not None:
+        case goast.Dot() if dot is not None:
             yield (*dot, *below)
-        case Field(_, names) if dot is not None:
+        case goast.Field(_, names) if dot is not None:
             yield (*dot, *names, *below)
-        case Variable(_, "$", names):
+        case goast.Variable(_, "$", names):
             yield (*names, *below)
-        case Chain(_, inner, names):
+        case goast.Chain(_, inner, names):
             yield from _operand_reads(inner, dot, (*names, *below))
-        case Pipe(_, (Command(_, (single,)),)) if not isinstance(single, Identifier):
+        case goast.Pipe(_, (goast.Command(_, (single,)),)) if not isinstance(single, goast.Identifier):
             yield from _operand_reads(single, dot, below)
-        case Pipe():
+        case goast.Pipe():
             yield from _pipe_reads(operand, dot)
         case _:
             pass

@@ -14,7 +14,7 @@ from typing import Any
 
 import yaml
 
-from claimsmith.errors import Source
+from claimsmith.base.errors import Source
 from claimsmith.templating.problems import refusal
 
 # Halves of surrogate pairs: no document can hold them.
@@ -77,7 +77,7 @@ def refuse_strays(text: str, inserted: list[Inserted], file: str) -> None:
     try:
         nodes = list(_nodes(text))
     except (yaml.YAMLError, UnicodeEncodeError):
-        return  # it is no document at all, which its reader says
+        return  # it is no document at all, which its reader reports
     for place in doubtful:
         if not _in_comment(text, place) and not any(_holds(node, text, _trimmed(text, place)) for node in nodes):
             shown = text[place.start : place.end]

@@ -16,12 +16,12 @@ from jinja2.exceptions import TemplateError as JinjaError
 from jinja2.exceptions import TemplateSyntaxError
 from jinja2.utils import missing
 
-from claimsmith import fieldpath
-from claimsmith.compose import inputs
-from claimsmith.errors import Problem, Source
+from claimsmith.base import fieldpath
+from claimsmith.base.errors import Problem, Source, suggest
+from claimsmith.golang import inputs
 from claimsmith.templating import jinja_nodes, limits
 from claimsmith.templating.jinja_environment import BUDGET, ENVIRONMENT, RANGE, MissingError
-from claimsmith.templating.problems import Finding, TemplateError, raised_at, refusal, suggestion
+from claimsmith.templating.problems import Finding, TemplateError, raised_at, refusal
 
 
 def render(text: str, data: Mapping[str, Any], *, file: str) -> str:
@@ -117,9 +117,9 @@ def _parsed(text: str, file: str) -> nodes.Template:
         tree = ENVIRONMENT.parse(text)
     except TemplateSyntaxError as error:
         what = error.message or "the template cannot be read"
-        raise refusal(what[:1].lower() + what[1:], "mend the jinja2 syntax", Source(file, error.lineno)) from error
+        raise refusal(what[:1].lower() + what[1:], "fix the jinja2 syntax", Source(file, error.lineno)) from error
     except ValueError as error:
-        raise refusal(f"the template cannot be read: {error}", "mend the jinja2 syntax", Source(file)) from error
+        raise refusal(f"the template cannot be read: {error}", "fix the jinja2 syntax", Source(file)) from error
     found = jinja_nodes.problems(tree, file)
     if found:
         raise TemplateError(*found)
@@ -137,13 +137,13 @@ def _explained(error: Exception, template: Template, file: str, names: list[str]
         case MissingError(name=str() as name, owner=owner):
             known = names if owner is missing else [*owner] if isinstance(owner, dict) else []
             known = [n for n in known if not n.startswith("!")]
-            fix = suggestion(name, known, otherwise="read fields of the data, or give a default: | default(…)")
+            fix = suggest(name, known, "" if known else "read fields of the data, or give a default: | default(…)")
             inside = "" if owner is missing else f" in {inputs.kind_of(owner)}"
             return refusal(f"{name!r} is not defined{inside}", fix, where)
         case RecursionError() | MemoryError():
             return refusal("nested too deeply, or too large", "make the template flatter", where)
         case JinjaError():
-            return refusal(f"the template failed: {error.message}", "mend it at this line", where)
+            return refusal(f"the template failed: {error.message}", "fix it at this line", where)
         case _:
             return refusal(f"the template failed: {error}", "give values of the right kind", where)
 

@@ -16,7 +16,7 @@ from jinja2.runtime import Context, LoopContext, Undefined
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 from jinja2.utils import missing
 
-from claimsmith.compose import inputs
+from claimsmith.golang import inputs
 from claimsmith.templating import insertions, jinja_functions, jinja_nodes, limits
 from claimsmith.templating.problems import refusal
 
@@ -120,7 +120,7 @@ def _spend(context: Context, *values: Any) -> None:
 
 
 def _checked(context: Context, value: Any) -> Any:
-    """A value that was made, as plain data, if it is not too large; a missing one stays so for `default`."""
+    """A computed value, as plain data, if it is not too large; a missing one stays so for `default`."""
     if isinstance(value, Undefined):
         return value
     if not isinstance(value, str | int | float | dict | list | tuple | None):
@@ -180,7 +180,7 @@ def _printed(context: Context, value: Any) -> str:
 
 
 def _counted(name: str, function: Callable[..., Any], *, is_filter: bool) -> Callable[..., Any]:
-    """A filter or test of jinja2's that counts what it is given and what it makes."""
+    """A filter or test of jinja2's that counts its input and its result."""
     wanted = str(getattr(getattr(function, "jinja_pass_arg", None), "name", ""))
 
     @pass_context

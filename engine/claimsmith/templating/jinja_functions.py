@@ -14,7 +14,8 @@ from jinja2 import filters as jinja_filters
 from jinja2 import tests as jinja_tests
 from jinja2.runtime import Undefined
 
-from claimsmith.compose import gojson, gostrconv, inputs
+from claimsmith.golang import inputs, strconv
+from claimsmith.golang import json as gojson
 from claimsmith.templating import limits
 from claimsmith.templating.problems import refusal
 
@@ -179,7 +180,7 @@ def operate(sign: str, left: Any, right: Any) -> Any:
         case "**", _:
             _guard_power(left, right)
     result = _OPERATORS[sign](left, right)
-    if isinstance(result, int) and result not in gostrconv.INT64:
+    if isinstance(result, int) and result not in strconv.INT64:
         raise refusal("an integer needs more than 64 bits", "use smaller numbers, or floats")
     return result
 

@@ -1,4 +1,4 @@
-"""What a jinja2 template may be made of, and how its tree is changed so that everything in it is counted.
+"""What a jinja2 template may contain, and how its tree is changed so that everything in it is counted.
 
 A template is parsed by jinja2 itself. `problems` names all that is outside the subset; `counted` then puts hidden
 filters (their names cannot be written in a template) around loops, literals, comparisons and the like.
@@ -12,9 +12,9 @@ from typing import Final
 from jinja2 import nodes
 from jinja2.visitor import NodeTransformer
 
-from claimsmith.errors import Source
+from claimsmith.base.errors import Source, suggest
 from claimsmith.templating import jinja_functions, limits
-from claimsmith.templating.problems import Finding, suggestion
+from claimsmith.templating.problems import Finding
 
 LOOP, CONCAT, VALUE, SLICE, WEIGHED = "!loop", "!concat", "!value", "!slice", "!weighed"
 """The hidden filters."""
@@ -82,7 +82,7 @@ def _complaints(node: nodes.Node) -> Iterator[tuple[str, str]]:
         case nodes.Filter(name=name) if name not in jinja_functions.FILTERS:
             yield _refused_filter(name)
         case nodes.Test(name=name) if name not in jinja_functions.TESTS:
-            yield f"the test {name} is outside the subset", suggestion(name, [*jinja_functions.TESTS], otherwise="")
+            yield f"the test {name} is outside the subset", suggest(name, jinja_functions.TESTS)
         case nodes.Getattr(attr=attr) if attr.startswith("_"):
             yield f"the attribute {attr!r} cannot be read", "read fields of the data only"
         case nodes.For(recursive=True):
@@ -109,7 +109,7 @@ _REFUSED_FILTERS: Final = {
 
 
 def _refused_filter(name: str) -> tuple[str, str]:
-    fix = suggestion(name, [*jinja_functions.FILTERS], otherwise="")
+    fix = suggest(name, jinja_functions.FILTERS)
     return _REFUSED_FILTERS.get(name, (f"the filter {name} is outside the subset of jinja2, or unknown", fix))
 
 

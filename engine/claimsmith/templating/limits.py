@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from claimsmith import fieldpath
-from claimsmith.compose import inputs
+from claimsmith.base import fieldpath
+from claimsmith.golang import inputs
 from claimsmith.templating.problems import refusal
 
 MAX_TEMPLATE: Final = 256 * 1024
@@ -68,7 +68,7 @@ def refuse_long(text: str) -> None:
 
 
 def fits(size: int) -> int:
-    """The size, if a value may have it; to be asked before the value is made."""
+    """The size, if a value may have it; call this before creating the value."""
     if size > MAX_SIZE:
         raise refusal(f"a value would weigh more than {MAX_SIZE} characters", "make it smaller, with all in it")
     return size

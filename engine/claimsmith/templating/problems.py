@@ -1,12 +1,11 @@
-"""How a template says no: always by `TemplateError`, with a place in the template's own text where one is known."""
+"""How a template is refused: always by `TemplateError`, with a place in the template's own text where one is known."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from claimsmith import errors
-from claimsmith.errors import ComposeError, EngineError, Problem, Source
+from claimsmith.base.errors import ComposeError, EngineError, Problem, Source
 
 
 class TemplateError(ComposeError):
@@ -60,12 +59,3 @@ class raised_at:
         if isinstance(error, RecursionError):
             here = self.place.at(self.pos) if self.place else None
             raise TemplateError(Problem("nested too deeply", here, fix="make it flatter")) from None
-
-
-def suggestion(word: str, candidates: list[str], *, otherwise: str) -> str:
-    """A fix that names the candidate closest to a misspelt word, else all of them, else something else."""
-    close = errors.nearest(word, candidates)
-    if close:
-        return f"did you mean {close!r}?"
-    shown = ", ".join(candidates[:12]) + (", …" if len(candidates) > 12 else "")
-    return f"use one of: {shown}" if candidates else otherwise

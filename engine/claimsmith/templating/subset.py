@@ -1,4 +1,4 @@
-"""What templates may use, as a Markdown table made from the code: the documentation is checked against it."""
+"""What templates may use, as a Markdown table generated from the code: the documentation is checked against it."""
 
 from __future__ import annotations
 

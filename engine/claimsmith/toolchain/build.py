@@ -14,8 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from claimsmith.toolchain import process
-from claimsmith.toolchain.parts import APISERVER, PARTS, PROVIDER, PULUMI, Failure, modules_folder, pinned
-from claimsmith.toolchain.progress import Report
+from claimsmith.toolchain.parts import APISERVER, PARTS, PROVIDER, PULUMI, Failure, Report, modules_folder, pinned
 
 PROVIDER_MODULE = "github.com/pulumi/pulumi-kubernetes/provider/v4"
 EMBEDDED = ("schema.json", "terraform-mapping.json")
@@ -47,7 +46,7 @@ def by_module(names: Sequence[str], env: Mapping[str, str] = os.environ) -> dict
 
 
 def ldflags(env: Mapping[str, str] = os.environ) -> str:
-    """What the linker is told: no debug tables, and the version of each program."""
+    """The linker's flags: no debug tables, and the version of each program."""
     kubernetes = pinned(APISERVER, env).version
     major, minor, _ = kubernetes.split(".")
     values = {
@@ -64,7 +63,7 @@ def go_of_module(source: Path) -> tuple[int, ...]:
     """The lowest Go that a module can be built with."""
     match = re.search(r"^go (\d+)\.(\d+)", (source / "go.mod").read_text(), re.MULTILINE)
     if not match:
-        raise Failure(f"{source / 'go.mod'} does not say which Go it needs")
+        raise Failure(f"{source / 'go.mod'} does not name the Go version it needs")
     return tuple(map(int, match.groups()))
 
 
@@ -103,11 +102,11 @@ class _Go:
         text = self.run(self.folder, "version")
         match = re.search(r"go(\d+)\.(\d+)", text)
         if not match:
-            raise Failure(f"{self.program} does not say its version: {text.strip()[:80]!r}")
+            raise Failure(f"{self.program} does not report its version: {text.strip()[:80]!r}")
         return tuple(map(int, match.groups()))
 
     def run(self, work: Path, *arguments: str, each: Callable[[str], None] = lambda _: None) -> str:
-        """What a go command printed; `each` is told every line of its standard error as it comes."""
+        """What a go command printed; `each` gets every line of its standard error as it comes."""
         command, output = [self.program, *arguments], self.folder / "output"
         try:
             return process.run(command, output=output, cwd=work, env=self.env, each=each)

@@ -1,7 +1,7 @@
 """Finds the parts that are on this machine, and the environment to run the engine in.
 
 Looks at Pulumi's plugin folder, PATH and the cache, in that order, asks each program for its version, and takes the
-first compatible one. What was looked at and refused is kept, so that an error can tell. Changes nothing on disk,
+first compatible one. What was tried and refused is kept for the error message. Changes nothing on disk,
 except that `require` and `environment` put our own language host into the cache where the engine lacks one.
 """
 
@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from importlib import metadata
 from pathlib import Path
 
-from claimsmith.errors import Problem, ToolchainError
+from claimsmith.base.errors import Problem, ToolchainError
 from claimsmith.toolchain import host, parts, private_runs
 from claimsmith.toolchain.parts import APISERVER, CONTROLLERS, LANGUAGE, NAMES, PARTS, PROVIDER, PULUMI, Failure
 
@@ -30,7 +30,7 @@ log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
-class Found:
+class InstalledPart:
     """A part that can be used: its version, and whether it comes from PATH, the cache or Pulumi's plugins."""
 
     name: str
@@ -55,14 +55,14 @@ class Tried:
         return Problem(what=f"{name} ({parts.wanted(name)}) is missing{tried}", fix=fix)
 
 
-def find(name: str) -> Found | None:
+def find(name: str) -> InstalledPart | None:
     """The part to use, if there is one."""
     if name not in PARTS:
         raise ToolchainError(Problem(f"there is no part {name!r}", fix=f"use one of: {', '.join(NAMES)}"))
     return search([name])[0][name]
 
 
-def find_all() -> dict[str, Found | None]:
+def find_all() -> dict[str, InstalledPart | None]:
     """All parts, None for each that is missing."""
     return search(NAMES)[0]
 
@@ -70,18 +70,18 @@ def find_all() -> dict[str, Found | None]:
 def require(*names: str) -> dict[str, Path]:
     """The paths of these parts (of all where none is named); ToolchainError where one is missing."""
     wanted = names or NAMES
-    found, tried = _with_host(wanted, os.environ)
-    missing = [name for name in wanted if not found[name]]
+    installed, tried = _with_host(wanted, os.environ)
+    missing = [name for name in wanted if not installed[name]]
     if missing:
         raise ToolchainError(*(tried.problem(name, parts.INSTALL) for name in missing))
-    return {name: part.path for name in wanted if (part := found[name])}
+    return {name: part.path for name in wanted if (part := installed[name])}
 
 
 def environment(base: Mapping[str, str] | None = None) -> dict[str, str]:
-    """The environment to run `pulumi` in: the parts found first on PATH, and this interpreter for programs."""
+    """The environment to run `pulumi` in: the installed parts first on PATH, and this interpreter for programs."""
     env = dict(os.environ if base is None else base)
-    found, _ = _with_host(NAMES, env)
-    folders = [str(part.path.parent) for part in found.values() if part and part.origin != "plugins"]
+    installed, _ = _with_host(NAMES, env)
+    folders = [str(part.path.parent) for part in installed.values() if part and part.origin != "plugins"]
     if sys.prefix != sys.base_prefix:
         # The official language host runs the first `python3` on PATH.
         folders.append(str(Path(sys.executable).parent))
@@ -90,13 +90,13 @@ def environment(base: Mapping[str, str] | None = None) -> dict[str, str]:
     env["PATH"] = os.pathsep.join([*new, *(folder for folder in have if folder)])
     env["PULUMI_SKIP_UPDATE_CHECK"] = "true"
     env["CLAIMSMITH_PYTHON"] = sys.executable
-    if part := found[PROVIDER]:
+    if part := installed[PROVIDER]:
         # The engine takes the plugin of exactly the version that a program asks for.
         env[parts.PROVIDER_VERSION] = part.version
     return env
 
 
-def search(names: Iterable[str], env: Mapping[str, str] = os.environ) -> tuple[dict[str, Found | None], Tried]:
+def search(names: Iterable[str], env: Mapping[str, str] = os.environ) -> tuple[dict[str, InstalledPart | None], Tried]:
     """What there is of these parts, and what was refused on the way."""
     wanted, tried = list(names), Tried()
     probed = set(wanted)
@@ -107,18 +107,20 @@ def search(names: Iterable[str], env: Mapping[str, str] = os.environ) -> tuple[d
     with ThreadPoolExecutor(len(PARTS)) as pool:
         ordered = [name for name in NAMES if name in probed]
         usable = dict(zip(ordered, pool.map(lambda name: list(_usable(name, env, tried)), ordered), strict=True))
-    found: dict[str, Found | None] = {name: next(iter(candidates), None) for name, candidates in usable.items()}
+    installed: dict[str, InstalledPart | None] = {
+        name: next(iter(candidates), None) for name, candidates in usable.items()
+    }
     if APISERVER in usable:
-        found[APISERVER], found[CONTROLLERS] = _pair(usable[APISERVER], usable[CONTROLLERS], tried)
+        installed[APISERVER], installed[CONTROLLERS] = _pair(usable[APISERVER], usable[CONTROLLERS], tried)
     if LANGUAGE in wanted:
-        found[LANGUAGE] = _language(found[PULUMI], env, tried)
-    for part in found.values():
+        installed[LANGUAGE] = _language(installed[PULUMI], env, tried)
+    for part in installed.values():
         log.info("found %s", part)
-    return {name: found[name] for name in wanted}, tried
+    return {name: installed[name] for name in wanted}, tried
 
 
 def probe(name: str, path: Path, env: Mapping[str, str] = os.environ) -> str:
-    """The version that a program says it is; Failure where it is broken or not accepted."""
+    """The version that a program reports; Failure where it is broken or not accepted."""
     try:
         state = path.stat()
     except OSError as error:
@@ -129,16 +131,16 @@ def probe(name: str, path: Path, env: Mapping[str, str] = os.environ) -> str:
     return version
 
 
-def _usable(name: str, env: Mapping[str, str], tried: Tried) -> Iterator[Found]:
+def _usable(name: str, env: Mapping[str, str], tried: Tried) -> Iterator[InstalledPart]:
     for path, origin, version in _candidates(name, env, tried):
         try:
-            yield Found(name, path, version or probe(name, path, env), origin)
+            yield InstalledPart(name, path, version or probe(name, path, env), origin)
         except Failure as failure:
             tried.add(name, f"{origin} ({path})", failure)
 
 
 def _candidates(name: str, env: Mapping[str, str], tried: Tried) -> Iterator[tuple[Path, str, str]]:
-    """Where a part is: its path, its origin, and its version where that is known without a look."""
+    """Where a part is: its path, its origin, and its version where its place tells it."""
     cached = parts.home_of(name, env)
     if name == PROVIDER:
         yield from _plugins(env, tried)
@@ -181,7 +183,9 @@ def _executable(path: Path) -> bool:
     return path.is_file() and os.access(path, os.X_OK)
 
 
-def _pair(servers: list[Found], controllers: list[Found], tried: Tried) -> tuple[Found | None, Found | None]:
+def _pair(
+    servers: list[InstalledPart], controllers: list[InstalledPart], tried: Tried
+) -> tuple[InstalledPart | None, InstalledPart | None]:
     """The first API server with controllers of the same minor version; where no two match, they wait for theirs."""
     for server in servers:
         for one in controllers:
@@ -196,40 +200,40 @@ def _pair(servers: list[Found], controllers: list[Found], tried: Tried) -> tuple
     return servers[0], None
 
 
-def _minor(part: Found) -> tuple[int, int]:
+def _minor(part: InstalledPart) -> tuple[int, int]:
     return parts.parse_version(part.version)[:2]
 
 
-def _language(pulumi: Found | None, env: Mapping[str, str], tried: Tried) -> Found | None:
+def _language(pulumi: InstalledPart | None, env: Mapping[str, str], tried: Tried) -> InstalledPart | None:
     """The host beside the engine, which is of the engine's version, or ours."""
     if pulumi:
         beside = pulumi.path.resolve().with_name(LANGUAGE)
         if _executable(beside) and not host.is_ours(beside):
-            return Found(LANGUAGE, beside, pulumi.version, pulumi.origin)
+            return InstalledPart(LANGUAGE, beside, pulumi.version, pulumi.origin)
         tried.add(LANGUAGE, pulumi.origin, f"not beside {pulumi.path}")
     ours = host_of(pulumi, env)
     origin = "cache" if ours == parts.home_of(LANGUAGE, env) else "plugins"
     if host.is_current(ours):
-        return Found(LANGUAGE, ours, metadata.version("pulumi"), origin)
+        return InstalledPart(LANGUAGE, ours, metadata.version("pulumi"), origin)
     tried.add(LANGUAGE, origin, f"not in {ours.parent}")
     return None
 
 
-def host_of(pulumi: Found | None, env: Mapping[str, str] = os.environ) -> Path:
+def host_of(pulumi: InstalledPart | None, env: Mapping[str, str] = os.environ) -> Path:
     """Where our language host is, or would be, for an engine."""
     return parts.host_of(pulumi is None or pulumi.origin == "cache", env)
 
 
-def _with_host(names: Iterable[str], env: Mapping[str, str]) -> tuple[dict[str, Found | None], Tried]:
-    found, tried = search(names, env)
-    if LANGUAGE in found and not found[LANGUAGE]:
+def _with_host(names: Iterable[str], env: Mapping[str, str]) -> tuple[dict[str, InstalledPart | None], Tried]:
+    installed, tried = search(names, env)
+    if LANGUAGE in installed and not installed[LANGUAGE]:
         try:
             host.write(host_of(search([PULUMI], env)[0][PULUMI], env))
         except OSError as error:
             tried.add(LANGUAGE, "our own", error)
         else:
-            found |= search([LANGUAGE], env)[0]
-    return found, tried
+            installed |= search([LANGUAGE], env)[0]
+    return installed, tried
 
 
 @functools.lru_cache(maxsize=64)
@@ -247,7 +251,7 @@ def _version(name: str, path: Path, changed: int, size: int) -> str:  # noqa: AR
             env={**os.environ, "PULUMI_SKIP_UPDATE_CHECK": "true"},
         )
     except subprocess.TimeoutExpired as error:
-        raise Failure(f"said nothing within {PROBE_SECONDS:g} seconds") from error
+        raise Failure(f"printed nothing within {PROBE_SECONDS:g} seconds") from error
     except OSError as error:
         raise Failure(f"cannot be run: {error.strerror or error}") from error
     if done.returncode:

@@ -1,7 +1,7 @@
 """Brings parts from where their makers publish them: Pulumi, Kubernetes and etcd.
 
 Every file is checked against the checksum published beside it. One short look at each address comes first, so that a
-machine without internet loses seconds, not minutes. Files land in the folder given; who calls puts them in place.
+machine without internet loses seconds, not minutes. Files land in the folder provided; the caller puts them in place.
 """
 
 from __future__ import annotations
@@ -20,8 +20,7 @@ from importlib import metadata
 from pathlib import Path
 
 from claimsmith.toolchain import parts, process
-from claimsmith.toolchain.parts import APISERVER, CONTROLLERS, ETCD, LANGUAGE, PROVIDER, PULUMI, Failure
-from claimsmith.toolchain.progress import Report
+from claimsmith.toolchain.parts import APISERVER, CONTROLLERS, ETCD, LANGUAGE, PROVIDER, PULUMI, Failure, Report
 
 PULUMI_SITE = "https://get.pulumi.com"
 KUBERNETES_SITE = "https://dl.k8s.io"
@@ -47,7 +46,7 @@ PulumiCommand.install(root=sys.argv[1], version=VersionInfo.parse(sys.argv[2]))
 
 
 def unreachable(sites: Iterable[str], seconds: float | None = None) -> dict[str, str]:
-    """Those of the sites that do not answer within some seconds, and why; all are asked at once."""
+    """Those of the sites that do not answer within some seconds, and why; all are tried at once."""
     limit = LOOK_SECONDS if seconds is None else seconds
     answers: dict[str, str | None] = {}
 
@@ -62,14 +61,14 @@ def unreachable(sites: Iterable[str], seconds: float | None = None) -> dict[str,
             answers[site] = f"{site} cannot be reached: {getattr(error, 'reason', error)}"
 
     # Threads, because looking up a name obeys no timeout; one that hangs is left behind.
-    asked = list(dict.fromkeys(sites))
-    threads = [threading.Thread(target=look, args=(site,), daemon=True) for site in asked]
+    tried = list(dict.fromkeys(sites))
+    threads = [threading.Thread(target=look, args=(site,), daemon=True) for site in tried]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join(limit)
-    silence = {site: f"{site} did not answer within {limit:g} seconds" for site in asked}
-    return {site: why for site in asked if (why := answers.get(site, silence[site]))}
+    silence = {site: f"{site} did not answer within {limit:g} seconds" for site in tried}
+    return {site: why for site in tried if (why := answers.get(site, silence[site]))}
 
 
 def engine_release() -> str:
@@ -93,7 +92,7 @@ def pulumi(folder: Path) -> list[Path]:
     folder.mkdir()
     _run([sys.executable, "-c", INSTALLER, str(folder), engine_release()], folder, os.environ)
     if not (folder / "bin" / PULUMI).is_file():
-        raise Failure("the installer of the Pulumi SDK brought no pulumi")
+        raise Failure("the installer of the Pulumi SDK installed no pulumi")
     return sorted((folder / "bin").iterdir())
 
 

@@ -19,7 +19,7 @@ SOURCE = Path(private_runs.__file__)
 
 
 def write(env: Mapping[str, str] = os.environ) -> Path:
-    """Write the wrapper into the cache, each file whole or not at all; gives the folder for PATH."""
+    """Write the wrapper into the cache, each file whole or not at all; returns the folder for PATH."""
     folder = parts.toolchain_folder(env) / "run"
     path, copy = folder / parts.PULUMI, folder / SOURCE.name
     if not _is_current(path, copy):

@@ -1,7 +1,7 @@
 """Installs our Python language host, for engines that come without the official one.
 
 Two files where the engine looks (see `parts.host_of`): a shell wrapper with the name that the engine looks for, and a
-copy of `edge/language_host.py`. The wrapper serves every virtual environment: it runs `$CLAIMSMITH_PYTHON`, which
+copy of `lab/language_host.py`. The wrapper serves every virtual environment: it runs `$CLAIMSMITH_PYTHON`, which
 `environment()` sets to the running interpreter, else the Python of the active virtual environment, else the one that
 wrote it.
 """
@@ -15,7 +15,7 @@ import tempfile
 from pathlib import Path
 
 MARK = "# the language host of claimsmith"
-SOURCE = Path(__file__).parents[1] / "edge" / "language_host.py"
+SOURCE = Path(__file__).parents[1] / "lab" / "language_host.py"
 
 
 def is_ours(path: Path) -> bool:

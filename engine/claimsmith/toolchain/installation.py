@@ -1,6 +1,6 @@
 """Brings what is missing: an official download, else a build, put in place whole or not at all.
 
-One install at a time per cache folder: a second one waits, then finds what the first brought. Work happens in a
+One install at a time per cache folder: a second one waits, then uses what the first installed. Work happens in a
 staging folder inside the cache, which is removed at the end, on SIGINT, SIGTERM and SIGHUP; one left behind by a
 process that was killed outright is removed by the next install.
 """
@@ -16,83 +16,78 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from claimsmith.errors import Problem, ToolchainError
-from claimsmith.posix import fcntl
+from claimsmith.base.errors import Problem, ToolchainError
+from claimsmith.base.posix import fcntl
 from claimsmith.toolchain import build, discovery, download, host, parts, process, provider
-from claimsmith.toolchain.discovery import Found, Tried
-from claimsmith.toolchain.parts import APISERVER, CONTROLLERS, ETCD, LANGUAGE, NAMES, PARTS, PROVIDER, PULUMI, Failure
-from claimsmith.toolchain.progress import Report, silent
+from claimsmith.toolchain.discovery import InstalledPart, Tried
 
 STAGING = ".staging-"
 
 
-def install(report: Report | None = None) -> dict[str, Found]:
-    """All six parts, each brought where it is missing; ToolchainError with all that was tried where one cannot be."""
-    tell = report or silent
-    found, _ = discovery.search(NAMES)
-    if not _missing(found) and not _needs_link(found):
-        return _complete(found)
+def install(report: parts.Report | None = None) -> dict[str, InstalledPart]:
+    """All six parts, each installed where it is missing; ToolchainError with all that was tried where one cannot be."""
+    report = report or parts.silent
+    installed, _ = discovery.search(parts.NAMES)
+    if not _missing(installed) and not _needs_link(installed):
+        return _complete(installed)
     cache = parts.cache_folder()
     try:
-        with _interruptible(), _lock(cache, tell), _staging(cache) as stage:
-            return _bring(stage, tell)
+        with _interruptible(), _lock(cache, report), _staging(cache) as stage:
+            return _install_missing(stage, report)
     except OSError as error:
-        raise ToolchainError(
-            Problem(
-                f"cannot write to the cache folder: {error}", fix="set CLAIMSMITH_CACHE to a folder you can write to"
-            )
-        ) from error
+        what = f"cannot write to the cache folder: {error}"
+        raise ToolchainError(Problem(what, fix="set CLAIMSMITH_CACHE to a folder you can write to")) from error
 
 
-def _bring(stage: Path, report: Report) -> dict[str, Found]:
+def _install_missing(stage: Path, report: parts.Report) -> dict[str, InstalledPart]:
     """Fill the cache, each way in turn for what the ways before it left missing."""
     # The lock may have been waited for: look again.
-    found, tried = discovery.search(NAMES)
-    _download(_missing(found), stage, tried, report)
-    missing = [name for name in _missing(discovery.search(NAMES)[0]) if PARTS[name].package]
+    installed, tried = discovery.search(parts.NAMES)
+    _download(_missing(installed), stage, tried, report)
+    missing = [name for name in _missing(discovery.search(parts.NAMES)[0]) if parts.PARTS[name].package]
     if missing:
         try:
             _place(build.build(missing, stage, report), tried, "build")
-        except Failure as failure:
+        except parts.Failure as failure:
             for name in missing:
                 tried.add(name, "build", failure)
-    found, _ = discovery.search(NAMES)
-    if found[PULUMI] and not found[LANGUAGE]:
-        host.write(discovery.host_of(found[PULUMI]))
-    if _needs_link(found):
+    installed, _ = discovery.search(parts.NAMES)
+    if installed[parts.PULUMI] and not installed[parts.LANGUAGE]:
+        host.write(discovery.host_of(installed[parts.PULUMI]))
+    if _needs_link(installed):
         try:
             provider.link()
         except OSError as error:
             # It works from the cache too; the engine then warns that it comes from PATH.
             report(f"the provider stays in the cache: {error}", 0, None, "")
-    found, _ = discovery.search(NAMES)
-    absent = [name for name, part in found.items() if not part]
+    installed, _ = discovery.search(parts.NAMES)
+    absent = [name for name, part in installed.items() if not part]
     if absent:
         raise ToolchainError(*(tried.problem(name, _fix(name)) for name in absent))
-    return _complete(found)
+    return _complete(installed)
 
 
-def _missing(found: dict[str, Found | None]) -> list[str]:
-    """What to bring. A control plane program of another minor version than ours cannot be paired: bring both."""
-    missing = [name for name, part in found.items() if not part]
-    for name, other in ((APISERVER, CONTROLLERS), (CONTROLLERS, APISERVER)):
-        part = found[other]
+def _missing(installed: dict[str, InstalledPart | None]) -> list[str]:
+    """What to install. A control plane program of another minor version than ours cannot be paired: install both."""
+    missing = [name for name, part in installed.items() if not part]
+    for name, other in ((parts.APISERVER, parts.CONTROLLERS), (parts.CONTROLLERS, parts.APISERVER)):
+        part = installed[other]
         if name in missing and part and part.version.split(".")[:2] != parts.pinned(name).version.split(".")[:2]:
             missing.append(other)
-    return [name for name in NAMES if name in missing]
+    return [name for name in parts.NAMES if name in missing]
 
 
-def _needs_link(found: dict[str, Found | None]) -> bool:
-    part = found[PROVIDER]
+def _needs_link(installed: dict[str, InstalledPart | None]) -> bool:
+    part = installed[parts.PROVIDER]
     return part is not None and part.origin == "cache"
 
 
-def _complete(found: dict[str, Found | None]) -> dict[str, Found]:
-    return {name: part for name, part in found.items() if part}
+def _complete(installed: dict[str, InstalledPart | None]) -> dict[str, InstalledPart]:
+    return {name: part for name, part in installed.items() if part}
 
 
 def _fix(name: str) -> str:
-    if name == LANGUAGE:
+    if name == parts.LANGUAGE:
         return "install the engine first: it comes with pulumi"
     build_it = (
         f"install Go {parts.GO} or newer" if parts.modules_folder() else f"use a source checkout with Go {parts.GO}"
@@ -100,37 +95,37 @@ def _fix(name: str) -> str:
     return f"connect to the internet, or {build_it}, or put {name} ({parts.wanted(name)}) on PATH"
 
 
-def _download(missing: Sequence[str], stage: Path, tried: Tried, report: Report) -> None:
+def _download(missing: Sequence[str], stage: Path, tried: Tried, report: parts.Report) -> None:
     """Take what can be had from the makers' sites."""
-    wanted = [name for name in missing if name != LANGUAGE]
+    wanted = [name for name in missing if name != parts.LANGUAGE]
     report("looking for official downloads", 0, None, "")
     refused = download.unreachable(download.SITES[name] for name in wanted)
     for name in wanted:
         try:
             if why := refused.get(download.SITES[name]):
-                raise Failure(why)
+                raise parts.Failure(why)
             report(f"downloading {name}", 0, None, "")
             _download_one(name, stage, tried, report)
-        except Failure as failure:
+        except parts.Failure as failure:
             tried.add(name, "download", failure)
 
 
-def _download_one(name: str, stage: Path, tried: Tried, report: Report) -> None:
+def _download_one(name: str, stage: Path, tried: Tried, report: parts.Report) -> None:
     match name:
         case "pulumi":
-            brought = {path.name: path for path in download.pulumi(stage / "pulumi")}
-            discovery.probe(name, brought[name])
+            downloaded = {path.name: path for path in download.pulumi(stage / "pulumi")}
+            discovery.probe(name, downloaded[name])
             parts.home_of(name).parent.mkdir(parents=True, exist_ok=True)
             # The engine comes last: its language hosts are then beside it from the first.
-            for file in sorted(brought, key=lambda file: file == name):
-                os.replace(brought[file], parts.home_of(name).with_name(file))
+            for file in sorted(downloaded, key=lambda file: file == name):
+                os.replace(downloaded[file], parts.home_of(name).with_name(file))
         case "pulumi-resource-kubernetes":
-            engine = discovery.find(PULUMI)
+            engine = discovery.find(parts.PULUMI)
             if not engine:
-                raise Failure("needs pulumi, which is missing")
+                raise parts.Failure("needs pulumi, which is missing")
             download.provider(engine.path, stage)
         case _:
-            path = download.etcd(stage, report) if name == ETCD else download.kubernetes(name, stage, report)
+            path = download.etcd(stage, report) if name == parts.ETCD else download.kubernetes(name, stage, report)
             _place({name: path}, tried, "download")
 
 
@@ -139,7 +134,7 @@ def _place(programs: dict[str, Path], tried: Tried, way: str) -> None:
     for name, path in programs.items():
         try:
             discovery.probe(name, path)
-        except Failure as failure:
+        except parts.Failure as failure:
             tried.add(name, way, failure)
             continue
         home = parts.home_of(name)
@@ -148,7 +143,7 @@ def _place(programs: dict[str, Path], tried: Tried, way: str) -> None:
 
 
 @contextmanager
-def _lock(cache: Path, report: Report) -> Iterator[None]:
+def _lock(cache: Path, report: parts.Report) -> Iterator[None]:
     """Hold the cache folder's lock; wait for it where another install has it. It ends with its process."""
     cache.mkdir(parents=True, exist_ok=True)
     with (cache / "lock").open("a+") as file:

@@ -9,12 +9,12 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 
-from claimsmith.errors import Problem, ToolchainError
+from claimsmith.base.errors import Problem, ToolchainError
 
 PULUMI = "pulumi"
 LANGUAGE = "pulumi-language-python"
@@ -29,8 +29,16 @@ INSTALL = "run: claimsmith toolchain install"
 Version = tuple[int, int, int]
 
 
+Report = Callable[[str, int, int | None, str], None]
+"""Called with the title of a step, how much of it is done, of how much (None: unknown), and the current item."""
+
+
+def silent(title: str, done: int, total: int | None, item: str) -> None:
+    """Report to nobody."""
+
+
 class Failure(Exception):
-    """One way of getting a part that did not work; says why, in words for the user."""
+    """One way of getting a part that did not work; its message is for the user."""
 
 
 @dataclass(frozen=True)
@@ -42,8 +50,12 @@ class Part:
     lowest: Version
     below: Version
     package: str = ""
-    binary: str = ""
     version_flag: str = "--version"
+
+    @property
+    def binary(self) -> str:
+        """The name that Go gives to the program: the last part of its package's path that is no version."""
+        return re.sub(r"/v\d+$", "", self.package).rpartition("/")[2]
 
     def refusal(self, version: str) -> str | None:
         """Why a version is not compatible; None where it is."""
@@ -52,53 +64,17 @@ class Part:
         return f"version {version} is not compatible: wanted {self.accepts}"
 
 
-PARTS: dict[str, Part] = {
-    part.name: part
-    for part in (
-        Part(
-            PULUMI,
-            accepts="3.215 or newer, below 4",
-            lowest=(3, 215, 0),
-            below=(4, 0, 0),
-            package="github.com/pulumi/pulumi/pkg/v3/cmd/pulumi",
-            binary="pulumi",
-            version_flag="version",
-        ),
-        Part(LANGUAGE, accepts="the one beside pulumi", lowest=(0, 0, 0), below=(99, 0, 0)),
-        Part(
-            PROVIDER,
-            accepts="4.25 or newer, below 5",
-            lowest=(4, 25, 0),
-            below=(5, 0, 0),
-            package="./provider",
-            binary="provider",
-        ),
-        Part(
-            APISERVER,
-            accepts="1.31 to 1.36",
-            lowest=(1, 31, 0),
-            below=(1, 37, 0),
-            package="k8s.io/kubernetes/cmd/kube-apiserver",
-            binary="kube-apiserver",
-        ),
-        Part(
-            CONTROLLERS,
-            accepts="1.31 to 1.36, as kube-apiserver",
-            lowest=(1, 31, 0),
-            below=(1, 37, 0),
-            package="k8s.io/kubernetes/cmd/kube-controller-manager",
-            binary="kube-controller-manager",
-        ),
-        Part(
-            ETCD,
-            accepts="3.4 or newer, below 4",
-            lowest=(3, 4, 0),
-            below=(4, 0, 0),
-            package="go.etcd.io/etcd/server/v3",
-            binary="server",
-        ),
-    )
-}
+_ENGINE = "github.com/pulumi/pulumi/pkg/v3/cmd/pulumi"
+_KUBERNETES = "k8s.io/kubernetes/cmd"
+_PARTS = (
+    Part(PULUMI, "3.215 or newer, below 4", (3, 215, 0), (4, 0, 0), _ENGINE, version_flag="version"),
+    Part(LANGUAGE, "the one beside pulumi", (0, 0, 0), (99, 0, 0)),
+    Part(PROVIDER, "4.25 or newer, below 5", (4, 25, 0), (5, 0, 0), "./provider"),
+    Part(APISERVER, "1.31 to 1.36", (1, 31, 0), (1, 37, 0), f"{_KUBERNETES}/{APISERVER}"),
+    Part(CONTROLLERS, "1.31 to 1.36, as kube-apiserver", (1, 31, 0), (1, 37, 0), f"{_KUBERNETES}/{CONTROLLERS}"),
+    Part(ETCD, "3.4 or newer, below 4", (3, 4, 0), (4, 0, 0), "go.etcd.io/etcd/server/v3"),
+)
+PARTS: dict[str, Part] = {part.name: part for part in _PARTS}
 NAMES: tuple[str, ...] = tuple(PARTS)
 
 
@@ -114,7 +90,7 @@ SELECT = "CLAIMSMITH_TOOLCHAIN"
 """The environment variable that names a set."""
 DEFAULT = "default"
 PROVIDER_VERSION = "CLAIMSMITH_PROVIDER_VERSION"
-"""The environment variable that tells programs which provider was found."""
+"""The environment variable that names to programs the provider that is in use."""
 
 _CONTROL_PLANE = {
     APISERVER: Pin("1.33.3", "kubernetes"),
@@ -156,7 +132,7 @@ def is_exact(name: str, env: Mapping[str, str] = os.environ) -> bool:
 
 
 def wanted(name: str, env: Mapping[str, str] = os.environ) -> str:
-    """The versions of a part that are accepted, in words."""
+    """The versions of a part that are accepted, as text."""
     return f"{pinned(name, env).version} exactly" if is_exact(name, env) else PARTS[name].accepts
 
 
@@ -182,7 +158,7 @@ def parse_version(text: str) -> Version:
 
 
 def cache_folder(env: Mapping[str, str] = os.environ) -> Path:
-    """The user's folder for what we bring; it need not exist."""
+    """The user's folder for what we install; it need not exist."""
     if own := env.get("CLAIMSMITH_CACHE"):
         return Path(own).expanduser().absolute()
     base = env.get("XDG_CACHE_HOME")
@@ -197,7 +173,7 @@ def toolchain_folder(env: Mapping[str, str] = os.environ) -> Path:
 def home_of(name: str, env: Mapping[str, str] = os.environ) -> Path:
     """Where the cache keeps a part.
 
-    The provider stands alone: on PATH the engine would prefer it to the installed plugin, and warn about it.
+    The provider has a folder of its own: on PATH the engine would prefer it to the installed plugin, and warn about it.
     """
     return toolchain_folder(env) / ("provider" if name == PROVIDER else "bin") / name
 

@@ -52,9 +52,9 @@ def main() -> None:
 def find_engine(path: str) -> str | None:
     """The first `pulumi` in these folders that is not our wrapper."""
     for folder in path.split(os.pathsep):
-        found = os.path.join(folder, "pulumi")
-        if folder and os.path.isfile(found) and os.access(found, os.X_OK) and not is_ours(found):
-            return os.path.abspath(found)
+        program = os.path.join(folder, "pulumi")
+        if folder and os.path.isfile(program) and os.access(program, os.X_OK) and not is_ours(program):
+            return os.path.abspath(program)
     return None
 
 
@@ -69,7 +69,7 @@ def is_ours(path: str | os.PathLike[str]) -> bool:
 
 def begin(private: str) -> str:
     """A new folder for this process and what it becomes or starts, after those of dead runs are removed."""
-    base = _base(private, make=True)
+    base = _base(private, create=True)
     for name in dead(private):
         remove(private, name)
     while True:
@@ -101,7 +101,7 @@ def dead(private: str) -> list[str]:
 
 
 def remove(private: str, name: str) -> bool:
-    """Remove a dead run's folder; tells whether it is gone. That of a living one is left alone."""
+    """Remove a dead run's folder; returns whether it is gone. That of a living one is left alone."""
     with _held(private, name) as held:
         if held:
             _remove_tree(os.path.join(_base(private), name))
@@ -140,22 +140,22 @@ def _locked(path: str, flags: int = 0, *, wait: bool = False) -> Iterator[bool]:
         os.close(lock)
 
 
-def _base(private: str, *, make: bool = False) -> str:
+def _base(private: str, *, create: bool = False) -> str:
     """The folder of all runs' folders: a real one, ours alone. A link could lead anywhere."""
     base = os.path.join(private, FOLDER)
-    if make:
+    if create:
         with suppress(FileExistsError):
             os.mkdir(base, 0o700)
-    found = os.lstat(base)
-    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid():
+    info = os.lstat(base)
+    if not stat.S_ISDIR(info.st_mode) or info.st_uid != os.geteuid():
         raise NotADirectoryError(20, "it is not a folder of this user", base)
-    if make and stat.S_IMODE(found.st_mode) != 0o700:
+    if create and stat.S_IMODE(info.st_mode) != 0o700:
         os.chmod(base, 0o700)
     return base
 
 
 def _remove_after(private: str, name: str, lock: int, guard: int) -> None:
-    """Start a process that waits for the end of the run, and then removes its folder; `guard` tells that it lives."""
+    """Start a process that waits for the end of the run, then removes its folder; it holds `guard` until its end."""
     child = os.fork()
     if child:
         os.waitpid(child, 0)

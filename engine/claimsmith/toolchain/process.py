@@ -28,9 +28,9 @@ def run(
     each: Callable[[str], None] = lambda _: None,
     seconds: float | None = None,
 ) -> str:
-    """What a command printed, kept in a file; `each` is told every line of its standard error as it comes.
+    """What a command printed, kept in a file; `each` gets every line of its standard error as it comes.
 
-    Failure with the last things it said where it fails or takes too long. However this ends, the command and all
+    Failure with its last lines where it fails or takes too long. However this ends, the command and all
     that it started have ended too: they are a process group of their own, which an interrupt reaches only from here.
     """
     last: list[str] = []
@@ -60,12 +60,12 @@ def run(
     finally:
         if process and process.stderr:
             process.stderr.close()
-    said = output.read_text(errors="replace")
+    printed = output.read_text(errors="replace")
     if process.returncode:
-        # Names of packages are progress; what has words in it is a message.
-        words = [line for line in last if " " in line] or last or said.splitlines()[-3:]
-        raise Failure("\n    ".join(words[-8:]) or f"exit code {process.returncode}")
-    return said
+        # A line without a space is the name of a package, and so progress; others are messages.
+        messages = [line for line in last if " " in line] or last or printed.splitlines()[-3:]
+        raise Failure("\n    ".join(messages[-8:]) or f"exit code {process.returncode}")
+    return printed
 
 
 @contextmanager
@@ -104,8 +104,9 @@ def _limit(process: subprocess.Popen[str], seconds: float | None) -> Iterator[No
         yield
         return
     timer = threading.Timer(seconds, _kill, [process])
-    timer.start()
+    # Before the timer starts: on a busy machine it may fire before this thread goes on.
     started = time.monotonic()
+    timer.start()
     try:
         yield
     finally:

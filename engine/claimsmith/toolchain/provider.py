@@ -23,7 +23,7 @@ START_SECONDS = 300.0
 
 
 def version(path: Path) -> str:
-    """The version that a provider says it is; Failure where it does not answer."""
+    """The version that a provider reports; Failure where it does not answer."""
     started: subprocess.Popen[str] | None = None
     try:
         with process.held():
@@ -51,7 +51,7 @@ def _ask(address: str) -> str:
         try:
             answer = channel.unary_unary("/pulumirpc.ResourceProvider/GetPluginInfo")(b"", timeout=START_SECONDS)
         except grpc.RpcError as error:
-            raise Failure(f"does not say its version: {error.details()}") from error
+            raise Failure(f"does not report its version: {error.details()}") from error
     # A message with one field, a short text: its tag, its length, its bytes.
     return str(answer[2 : 2 + answer[1]].decode()) if answer[:1] == b"\n" else ""
 

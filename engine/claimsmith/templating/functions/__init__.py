@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from claimsmith.base.errors import suggest
 from claimsmith.templating.functions import (
     builtins,
     defaults,
@@ -17,7 +18,7 @@ from claimsmith.templating.functions import (
     words,
 )
 from claimsmith.templating.functions.registry import Family, Function
-from claimsmith.templating.problems import TemplateError, refusal, suggestion
+from claimsmith.templating.problems import TemplateError, refusal
 
 FAMILIES: Final[tuple[Family, ...]] = (
     builtins.FAMILY,
@@ -71,9 +72,5 @@ def unknown(name: str) -> TemplateError:
     if name.startswith("must") and (name[4:5].lower() + name[5:]) in FUNCTIONS:
         plain = name[4:5].lower() + name[5:]
         return refusal(f"the function {name} is outside the subset", f"use {plain}, which refuses bad input too")
-    fix = suggestion(name, [*FUNCTIONS], otherwise="") if _close(name) else f"a field has a leading dot: .{name}"
+    fix = suggest(name, FUNCTIONS, f"a field has a leading dot: .{name}")
     return refusal(f"{name} is not a function of go-sprig templates, or outside their subset", fix)
-
-
-def _close(name: str) -> bool:
-    return suggestion(name, [*FUNCTIONS], otherwise="").startswith("did you mean")

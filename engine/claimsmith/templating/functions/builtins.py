@@ -6,7 +6,8 @@ import re
 import urllib.parse
 from typing import Any
 
-from claimsmith.compose import gofmt, gostrconv, goverbs, inputs
+from claimsmith.golang import fmt as gofmt
+from claimsmith.golang import inputs, strconv, verbs
 from claimsmith.templating import limits
 from claimsmith.templating.functions.registry import Family, deep
 from claimsmith.templating.problems import TemplateError, refusal
@@ -95,7 +96,7 @@ def _less(first: Any, second: Any) -> bool:
     if type(first) is not type(second) or type(first) not in _KINDS or isinstance(first, bool):
         raise _incomparable(first, second)
     if isinstance(first, str):
-        return gostrconv.scrubbed(first) < gostrconv.scrubbed(second)
+        return strconv.scrubbed(first) < strconv.scrubbed(second)
     return bool(first < second)
 
 
@@ -105,7 +106,7 @@ def _incomparable(first: Any, second: Any) -> TemplateError:
 
 
 def _shown(value: Any) -> str:
-    return _KINDS.get(type(value), "") or goverbs.type_name(value)
+    return _KINDS.get(type(value), "") or verbs.type_name(value)
 
 
 @FAMILY.add("len any")

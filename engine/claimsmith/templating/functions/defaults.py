@@ -1,10 +1,10 @@
-"""sprig's functions for values that may be missing, and those that tell what a value is."""
+"""sprig's functions for values that may be missing, and those that return the type of a value."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from claimsmith.compose import goverbs
+from claimsmith.golang import verbs
 from claimsmith.templating.functions.builtins import truth
 from claimsmith.templating.functions.registry import Family
 from claimsmith.templating.problems import refusal
@@ -68,4 +68,4 @@ def kind_is(kind: str, value: Any) -> bool:
 @KINDS.add("typeOf any", lenient=True)
 def type_of(value: Any) -> str:
     """The value's type in Go."""
-    return goverbs.type_name(value)
+    return verbs.type_name(value)

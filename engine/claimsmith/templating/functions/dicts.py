@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from claimsmith import values as core_values
+from claimsmith.base import values as core_values
 from claimsmith.templating import limits
 from claimsmith.templating.functions.builtins import text_of, truth
 from claimsmith.templating.functions.registry import Family, deep

@@ -11,8 +11,10 @@ from typing import Any
 
 import yaml
 
-from claimsmith import documents
-from claimsmith.compose import gojson, gostrconv, inputs, transforms
+from claimsmith.base import documents
+from claimsmith.golang import base64 as gobase64
+from claimsmith.golang import inputs, strconv
+from claimsmith.golang import json as gojson
 from claimsmith.templating import limits
 from claimsmith.templating.functions.registry import Family, deep, slow
 from claimsmith.templating.insertions import Written
@@ -28,13 +30,13 @@ _NUMBER_LIKE = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?"
 @FAMILY.add("b64enc str")
 def b64enc(text: str) -> str:
     """The text in base64."""
-    return str(transforms.to_base64(text))
+    return gobase64.encoded(text)
 
 
 @FAMILY.add("b64dec str")
 def b64dec(text: str) -> str:
     """The text that was in base64."""
-    return str(transforms.from_base64(text))
+    return gobase64.decoded(text)
 
 
 @FAMILY.add("sha256sum str")
@@ -108,7 +110,7 @@ def _represent_text(dumper: yaml.SafeDumper, text: str) -> yaml.Node:
         style = '"'
     elif "\n" in text:
         style = '"' if isinstance(dumper, _QuotingDumper) else "|"
-    return dumper.represent_scalar("tag:yaml.org,2002:str", gostrconv.scrubbed(text), style=style)
+    return dumper.represent_scalar("tag:yaml.org,2002:str", strconv.scrubbed(text), style=style)
 
 
 for _class in (_Dumper, _QuotingDumper):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from claimsmith.compose import gostrconv
+from claimsmith.golang import strconv
 from claimsmith.templating import limits
 from claimsmith.templating.functions.builtins import text_of, truth
 from claimsmith.templating.functions.registry import Family, deep, pairwise, slow
@@ -114,7 +114,7 @@ def compact(items: list[Any]) -> list[Any]:
 @FAMILY.add("sortAlpha any", cost=slow)
 def sort_alpha(value: Any) -> list[str]:
     """The items as texts, sorted."""
-    return sorted(strings(value), key=gostrconv.scrubbed) if isinstance(value, list) else [text_of(value)]
+    return sorted(strings(value), key=strconv.scrubbed) if isinstance(value, list) else [text_of(value)]
 
 
 @FAMILY.add("reverse list")

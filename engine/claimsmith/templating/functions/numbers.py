@@ -9,8 +9,8 @@ import math
 import re
 from typing import Any
 
-from claimsmith.compose import gostrconv
-from claimsmith.errors import TransformError
+from claimsmith.base.errors import TransformError
+from claimsmith.golang import strconv
 from claimsmith.templating import golex
 from claimsmith.templating.functions.builtins import text_of
 from claimsmith.templating.functions.lists import strings
@@ -40,7 +40,7 @@ def to_int(value: Any) -> int:
             return int(value)
         case str():
             number = golex.integer(_ZERO_DECIMALS.sub("", value))
-            return number if number is not None and number in gostrconv.INT64 else 0
+            return number if number is not None and number in strconv.INT64 else 0
         case _:
             return 0
 
@@ -55,7 +55,7 @@ def to_float(value: Any) -> float:
             return value
         case str():
             try:
-                return gostrconv.parse_float(value)
+                return strconv.parse_float(value)
             except TransformError:
                 return 0.0
         case _:
@@ -66,7 +66,7 @@ def to_float(value: Any) -> float:
 def atoi(text: str) -> int:
     """The decimal integer that the text is, else 0."""
     try:
-        return gostrconv.parse_int(text)
+        return strconv.parse_int(text)
     except TransformError:
         return 0
 
@@ -77,7 +77,7 @@ def to_decimal(value: Any) -> int:
     text = text_of(value)
     octal = re.fullmatch(r"[+-]?[0-7]{1,400}", text)
     number = int(text, 8) if octal else 0
-    return number if number in gostrconv.INT64 else 0
+    return number if number in strconv.INT64 else 0
 
 
 @CONVERSION.add("toString any", cost=deep)

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final
 
-from claimsmith import regexp
-from claimsmith.compose import gostrconv
+from claimsmith.base import regexp
+from claimsmith.golang import strconv
 from claimsmith.templating import limits
 from claimsmith.templating.functions.registry import Family
 from claimsmith.templating.problems import refusal
@@ -35,7 +35,7 @@ def _matches(pattern: str, text: str, count: int = -1) -> Iterator[Any]:
     try:
         compiled = regexp.compiled(pattern)
     except regexp.BadPattern as error:
-        raise refusal(f"the pattern {pattern!r} cannot be read: {error}", "mend the pattern (RE2)") from error
+        raise refusal(f"the pattern {pattern!r} cannot be read: {error}", "fix the pattern (RE2)") from error
     end = -1
     for found in compiled.finditer(text):
         if count == 0:
@@ -50,19 +50,19 @@ def _matches(pattern: str, text: str, count: int = -1) -> Iterator[Any]:
 @FAMILY.add("regexMatch str str", cost=_cost)
 def regex_match(pattern: str, text: str) -> bool:
     """Whether the pattern is found in the text."""
-    return any(True for _ in _matches(pattern, gostrconv.scrubbed(text), 1))
+    return any(True for _ in _matches(pattern, strconv.scrubbed(text), 1))
 
 
 @FAMILY.add("regexFind str str", cost=_cost)
 def regex_find(pattern: str, text: str) -> str:
     """What the pattern finds first, else an empty text."""
-    return next((str(found.group()) for found in _matches(pattern, gostrconv.scrubbed(text), 1)), "")
+    return next((str(found.group()) for found in _matches(pattern, strconv.scrubbed(text), 1)), "")
 
 
 @FAMILY.add("regexFindAll str str int", cost=_cost)
 def regex_find_all(pattern: str, text: str, count: int) -> list[str]:
     """What the pattern finds, at most so many times; a count below 0 is no limit."""
-    return [found.group() for found in _matches(pattern, gostrconv.scrubbed(text), count)]
+    return [found.group() for found in _matches(pattern, strconv.scrubbed(text), count)]
 
 
 @FAMILY.add("regexReplaceAll str str str", cost=_cost)
@@ -78,7 +78,7 @@ def regex_replace_all_literal(pattern: str, text: str, replacement: str) -> str:
 
 
 def _replaced(pattern: str, text: str, replacement: str, *, literal: bool) -> str:
-    text = gostrconv.scrubbed(text)
+    text = strconv.scrubbed(text)
     parts: list[str] = []
     end = written = 0
     for found in _matches(pattern, text):
@@ -107,7 +107,7 @@ def _expanded(replacement: str, found: Any) -> str:
 @FAMILY.add("regexSplit str str int", cost=_cost)
 def regex_split(pattern: str, text: str, count: int) -> list[str]:
     """The parts of the text between the matches, at most so many; a count below 0 is no limit."""
-    text = gostrconv.scrubbed(text)
+    text = strconv.scrubbed(text)
     if count == 0 or (pattern and not text):
         return [""] if count else []
     parts: list[str] = []

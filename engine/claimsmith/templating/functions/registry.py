@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from claimsmith.compose import inputs
+from claimsmith.golang import inputs
 from claimsmith.templating import limits
 from claimsmith.templating.problems import TemplateError, refusal
 

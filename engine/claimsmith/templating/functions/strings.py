@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 from typing import Any, Final
 
-from claimsmith.compose import gostrconv, inputs
+from claimsmith.golang import inputs, strconv
 from claimsmith.templating import limits
 from claimsmith.templating.functions.builtins import text_of
 from claimsmith.templating.functions.registry import Family, deep, slow
@@ -138,7 +138,7 @@ def has_suffix(suffix: str, text: str) -> bool:
 @FAMILY.add("quote any...", cost=slow)
 def quote(*values: Any) -> str:
     """The values, but for null, each in double quotes."""
-    return " ".join(gostrconv.quote(text_of(value)) for value in values if value is not None)
+    return " ".join(strconv.quote(text_of(value)) for value in values if value is not None)
 
 
 @FAMILY.add("squote any...", cost=slow)

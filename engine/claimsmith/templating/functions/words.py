@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 
-from claimsmith.compose import inputs
+from claimsmith.golang import inputs
 from claimsmith.templating.functions.registry import Family, slow
 from claimsmith.templating.functions.strings import SPACES
 

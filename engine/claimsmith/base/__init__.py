@@ -1,0 +1,1 @@
+"""Vocabulary: names, paths, values, documents and errors. Imports nothing else of claimsmith."""

@@ -1,0 +1,244 @@
+"""The commands that only read: `explain`, `drift`, `classes`, `crds`, `schema` and `graph`."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from claimsmith.cli import completion, console
+from claimsmith.cli.console import Format, Output, TextFormat
+
+if TYPE_CHECKING:
+    from claimsmith.tools.classes import Offers
+    from claimsmith.tools.drift.changes import Drift
+
+Stack = Annotated[
+    str, typer.Argument(help="The environment: a folder below stacks/.", autocompletion=completion.stacks)
+]
+
+
+@console.command
+def explain(
+    stack: Stack,
+    claim: Annotated[
+        str | None,
+        typer.Argument(
+            help="One claim, as Kind.group/namespace/name, or the end of it.", autocompletion=completion.claims
+        ),
+    ] = None,
+    more: Annotated[str | None, typer.Argument(hidden=True)] = None,
+    child: Annotated[
+        str | None,
+        typer.Option(
+            help="One child, by its template; within a composite as COMPOSITE/TEMPLATE; `connection` for the Secret."
+        ),
+    ] = None,
+    field: Annotated[
+        str | None, typer.Option(help="One field: where its value comes from, in each child that has it.")
+    ] = None,
+    output: Output = Format.text,
+) -> None:
+    """Explain how a claim was resolved.
+
+    Shows the candidate classes, the selected class and the reason, the resources composed for the claim, and the
+    origin of their fields.
+
+    Example: claimsmith explain dev sql
+
+    Example: claimsmith explain stack dev MySQLInstance/default/sql --field spec.forProvider.location
+    """
+    from claimsmith.tools import explain as explaining
+    from claimsmith.tools.explain import project as answers
+
+    project = console.find_project()
+    if stack == "stack" and claim and "stack" not in project.stacks():
+        stack, claim = claim, more
+    elif more:
+        raise typer.BadParameter(f"one claim at a time, not {more!r} too", param_hint="CLAIM")
+    if field:
+        traces = answers.traces(project, stack, claim, child=child, field=field)
+        text = "\n".join(map(explaining.trace_text, traces))
+        console.print_result(output, [t.to_dict() for t in traces], text)
+        return
+    if child:
+        part = answers.part(project, stack, claim, child)
+        console.print_result(output, explaining.plain(part), explaining.part_text(part))
+        return
+    explanations = answers.explanations(project, stack, claim)
+    if output == Format.json:
+        console.print_json([s.to_dict() for s in explanations])
+    else:
+        console.print_document("\n".join(explaining.explanation_text(s) for s in explanations))
+    raise typer.Exit(1 if any(s.failed for s in explanations) else 0)
+
+
+@console.command
+def drift(stack: Stack, output: Output = Format.text) -> None:
+    """Show what was changed or deleted outside of Pulumi.
+
+    Reports, claim by claim, what a refresh would find. Changes nothing.
+
+    Exit code 0 where all is as it was left, 2 where something is not, 1 where that cannot be told.
+
+    Example: claimsmith drift dev --output json
+    """
+    from claimsmith.tools.drift.project import drift as drift_of
+
+    with console.progress(f"reading what {stack} has deployed", quiet=True):
+        found = drift_of(console.find_project(), stack)
+    console.print_result(output, found.to_dict(), _drift_text(found))
+    raise typer.Exit(2 if found.claims else 0)
+
+
+@console.command
+def classes(
+    kind: Annotated[
+        str | None,
+        typer.Argument(
+            help="A kind of claim, with or without its group; all where none is named.", autocompletion=completion.kinds
+        ),
+    ] = None,
+    output: Output = Format.text,
+) -> None:
+    """List the kinds that can be claimed, and their classes.
+
+    Each class with its labels, weight, whether it is the default, and the kinds that it creates.
+
+    Example: claimsmith classes MySQLInstance
+    """
+    from claimsmith.tools.classes import classes as classes_of
+
+    found = classes_of(console.find_project(), kind)
+    columns = ("CLAIM", "CLASS", "IS A", "LABELS", "DEFAULT", "WEIGHT", "MAKES")
+    console.print_rows(output, [o.to_dict() for o in found], columns, [row for o in found for row in _rows(o)])
+
+
+@console.command
+def crds(
+    stack: Annotated[
+        str | None,
+        typer.Option("--stack", help="Add the versions in which this stack claims.", autocompletion=completion.stacks),
+    ] = None,
+    output: Annotated[TextFormat, typer.Option("--output", "-o", help="How to print it.")] = TextFormat.yaml,
+) -> None:
+    """Print the CustomResourceDefinitions of the platform's own kinds.
+
+    These are defined kinds, requirements and claims.
+
+    Those of our records (CompositeResource and the like) are among them. Without any of them everything works all the
+    same; with them the cluster knows the kinds, and `kubectl explain` describes them.
+
+    Example: claimsmith crds | kubectl apply --server-side -f -
+    """
+    from claimsmith.render import yaml_text
+    from claimsmith.tools.crds import crds as crds_of
+
+    found = crds_of(console.find_project(), stack)
+    console.print_result(output, found, "".join(f"---\n{yaml_text(crd)}" for crd in found))
+
+
+class Drawing(StrEnum):
+    """How a picture is written."""
+
+    svg = "svg"
+    html = "html"
+
+
+@console.command
+def graph(
+    stack: Annotated[str | None, typer.Argument(help="The environment; needless where there is only one.")] = None,
+    klass: Annotated[
+        str | None, typer.Option("--class", help="A class by itself; with a stack, the claims that it serves there.")
+    ] = None,
+    claim: Annotated[
+        str | None, typer.Option(help="One claim, as Kind.group/namespace/name, or the end of it.")
+    ] = None,
+    format_: Annotated[
+        Drawing | None, typer.Option("--format", help="By default the file's extension, else svg.")
+    ] = None,
+    file: Annotated[Path | None, typer.Option("--output", "-o", help="A file to write.", dir_okay=False)] = None,
+) -> None:
+    """Draw the resources of a stack, a class or a claim.
+
+    As SVG, or as a self-contained HTML page.
+
+    Large stacks are folded: claims that differ in nothing but their names become one. Secrets are shown by name only.
+
+    Example: claimsmith graph dev -o dev.html
+    """
+    from claimsmith.project.writing import output_path, write_atomically
+    from claimsmith.tools.graph.project import picture as picture_of
+
+    if klass and claim:
+        raise typer.BadParameter("a class or a claim, not both", param_hint="--class")
+    project = console.find_project()
+    picture = picture_of(project, stack, klass=klass, claim=claim)
+    html = format_ is Drawing.html or (format_ is None and file is not None and file.suffix in {".html", ".htm"})
+    if file is None:
+        console.print_document(picture.text(html=html))
+    else:
+        write_atomically(output_path(file, root=project.root), picture.text(html=html))
+        console.say(f"{file}: {picture.summary}")
+
+
+@console.command
+def schema() -> None:
+    """Print the JSON Schema of claimsmith.yaml.
+
+    Editors check the settings file with it as it is written.
+
+    Example: claimsmith schema > claimsmith.schema.json
+    """
+    import json
+
+    from claimsmith.platform import settings
+
+    console.print_document(json.dumps(settings.json_schema(), indent=2) + "\n")
+
+
+def _drift_text(drift: Drift) -> str:
+    from claimsmith.base.printable import lines as text_of
+    from claimsmith.tools.explain.formatting import counted, shown
+
+    looked = counted(drift.looked_at, "resource")
+    if not drift.claims:
+        return text_of([f"no drift: {looked} of {drift.stack} are as they were left"])
+    lines = []
+    for claim in drift.claims:
+        lines.append(claim.claim)
+        for resource in claim.resources:
+            lines.append(f"  {resource.child}: {resource.kind} {resource.name} is {resource.change}")
+            for field in resource.fields:
+                place = f"  [{field.where.file}:{field.where.line}]" if field.where else ""
+                by = f"  (now written by {field.managers})" if field.managers else ""
+                lines.append(f"    {field.path}: {shown(field.old)} → {shown(field.new)}{by}{place}")
+    number = sum(len(c.resources) for c in drift.claims)
+    lines.append(f"{number} of {looked} are not as they were left")
+    lines.append(f"to put them back: pulumi up --stack {drift.stack} --refresh")
+    lines.append(
+        "  a field that somebody else has taken over is a conflict; PULUMI_K8S_ENABLE_PATCH_FORCE=true takes it back"
+    )
+    if any(f.managers for c in drift.claims for r in c.resources for f in r.fields):
+        lines.append("  to leave it to them: claimsmith.io/controller-owned: FIELD on the template")
+    return text_of(lines)
+
+
+def _rows(offers: Offers) -> list[tuple[str, ...]]:
+    from claimsmith.platform.offers import dialect_of
+
+    rows: list[tuple[str, ...]] = [
+        (
+            str(offers.kind),
+            o.klass.name,
+            dialect_of(o.klass),
+            ", ".join(f"{k}={v}" for k, v in o.klass.labels.items()) or "-",
+            o.default or "-",
+            str(o.weight),
+            ", ".join(o.makes),
+        )
+        for o in offers.offers
+    ]
+    return rows or [(str(offers.kind), "none yet", "-", "-", "-", "-", "-")]

@@ -1,0 +1,177 @@
+"""From drafts to the plan: references are resolved, children and claims are ordered, Secrets are placed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from claimsmith.base import fieldpath, topological
+from claimsmith.base.errors import Collector, ComposeError, Problem, at
+from claimsmith.base.names import ChildAddress, ClassKey, GroupKind
+from claimsmith.base.values import refs_at
+from claimsmith.compose import connections
+from claimsmith.compose.candidates import candidate_of, candidates_of, referenced, siblings_of
+from claimsmith.compose.collisions import refuse_doubles, refuse_shared_composites
+from claimsmith.compose.connections import SecretSource, connections_of
+from claimsmith.compose.expand import Child, Draft, Expansion, claim_data
+from claimsmith.compose.plan import GivenResource, Plan, PlannedClaim, candidate_of_given, hold
+from claimsmith.compose.references import Candidate, Table
+from claimsmith.compose.scheduling import Schedule
+from claimsmith.compose.workload_plan import plan_workloads
+from claimsmith.dialects.common.dialect import SECRET_REF
+from claimsmith.kubernetes.scope import Scopes
+from claimsmith.patching.details import secret_destination
+from claimsmith.platform.binding import unrecorded_picks
+
+
+def build_plan(
+    expansion: Expansion,
+    *,
+    project: str,
+    stack: str,
+    table: Table,
+    given: Sequence[GivenResource] = (),
+    warnings: Sequence[Problem] = (),
+    schedule: Schedule | None = None,
+    scopes: Scopes | None = None,
+) -> Plan:
+    """The plan for drafted claims; the problems of all claims are reported together."""
+    problems = Collector()
+    drafts = [d for root in expansion.drafts for d in root.walk()]
+    targets = candidates_of(drafts)
+    for resource in given:
+        targets.setdefault(resource.key.group_kind, []).append(candidate_of_given(resource))
+    claims: list[PlannedClaim] = []
+    needs: dict[str, list[tuple[str, str]]] = {}
+    for draft in expansion.drafts:
+        with problems.catch():
+            claim = finished(draft, targets, table)
+            claims.append(claim)
+            needs[claim.address] = _outside_needs(claim)
+    problems.raise_as(ComposeError)
+    refuse_shared_composites(claims, problems)
+    refuse_doubles([c for root in claims for c in root.walk()], given, problems)
+    problems.raise_as(ComposeError)
+    by_address = {c.address: c for c in claims}
+    order = topological.ordered(list(by_address), needs)
+    claims_in_order = tuple(by_address[a] for a in order)
+    resources = tuple(_claimed(resource, claims_in_order) for resource in given)
+    scheduled = schedule or Schedule()
+    workloads = plan_workloads(scheduled, made=_secret_writers(claims_in_order, given), scopes=scopes or Scopes({}))
+    picks = [p for root in claims_in_order for c in root.walk() for p in unrecorded_picks(c.binding, c.picks, stack)]
+    messages = (
+        *warnings,
+        *expansion.warnings,
+        *(w for d in drafts for w in _contrary(d)),
+        *scheduled.unscheduled,
+        *picks,
+    )
+    return Plan(
+        project,
+        stack,
+        claims_in_order,
+        resources,
+        expansion.unbound,
+        messages,
+        workloads,
+        scheduled.targets,
+        environments=expansion.environments,
+    )
+
+
+def _secret_writers(claims: Sequence[PlannedClaim], given: Sequence[GivenResource]) -> dict[tuple[str, str], str]:
+    """Which claim or given resource of the plan makes a Secret, by namespace and name."""
+    named = {(g.key.namespace, g.key.name): g.address for g in given if g.key.group_kind == GroupKind("", "Secret")}
+    return named | {(s.namespace, s.name): c.address for root in claims for c in root.walk() for s in c.connections}
+
+
+def _claimed(resource: GivenResource, claims: Sequence[PlannedClaim]) -> GivenResource:
+    """A given resource with the reference to the claim that names it, if one does."""
+    key = ClassKey(resource.key.group_kind, resource.key.name)
+    holder = next((c for c in claims if c.binding.klass.static and c.binding.klass.key == key), None)
+    if holder is None:
+        return resource
+    spec = {**(resource.document.get("spec") or {}), "claimRef": hold(holder.identity)}
+    return replace(resource, document={**resource.document, "spec": spec})
+
+
+def finished(draft: Draft, targets: Mapping[GroupKind, Sequence[Candidate]], table: Table) -> PlannedClaim:
+    """The claim with selectors replaced by references, its children in order, and its Secrets."""
+    nested = [finished(d, targets, table) for d in draft.nested]
+    own = [candidate_of(c, draft.identity) for c in draft.children]
+    siblings = siblings_of(draft) if draft.identity.dialect.static_siblings else own
+    children: dict[str, Child] = {
+        c.address: referenced(c, target, draft, siblings, targets, table)
+        for c, target in zip(draft.children, own, strict=True)
+    }
+    needs = {
+        a: [(ref.resource, fieldpath.to_text(path)) for path, ref in refs_at(c.document)] for a, c in children.items()
+    }
+    claim = draft.binding.claim
+    with at(lambda: draft.binding.klass.document.source_of("spec"), prefix=f"{claim.key}: "):
+        order = topological.ordered(list(children), needs)
+        places = [p for a in order if (p := _source(children[a]))] + [
+            p for n in nested if (p := _nested_source(n, draft))
+        ]
+        secret = (claim.secret_namespace, claim.secret_name) if claim.secret_name else None
+        klass = draft.binding.klass
+        if klass.dialect.default_secret and klass.secret_namespace:
+            wish = claim_data(draft.binding)["spec"][SECRET_REF]
+            secret = wish["namespace"], wish["name"]
+        if klass.secret and places:
+            name, namespace = secret_destination(claim_data(draft.binding), klass.secret)
+            secret = namespace or draft.identity.namespace, name
+        secrets = connections_of(draft.identity, secret, places, only=klass.connection_keys)
+    return PlannedClaim(
+        draft.binding,
+        draft.identity,
+        tuple(children[a] for a in order),
+        tuple(nested),
+        tuple(secrets),
+        draft.template,
+        draft.status,
+    )
+
+
+def _source(child: Child) -> SecretSource | None:
+    details = child.template.details
+    return None if details == () else connections.secret_source(child.template.name, child.document, details)
+
+
+def _nested_source(inner: PlannedClaim, outer: Draft) -> SecretSource | None:
+    """The Secret of a composite, as a source of its parent's Secret."""
+    template = next(t for t in outer.binding.klass.templates if t.name == inner.template)
+    own = inner.connections[-1] if inner.connections else None
+    secret = (own.namespace, own.name) if own else None
+    composed = inner.identity.dialect.lenient_details
+    return connections.composite_source(template.name, template.kind, secret, template.details, composed=composed)
+
+
+def _outside_needs(root: PlannedClaim) -> list[tuple[str, str]]:
+    """The other claims whose children this claim's children refer to."""
+    own = {c.address for claim in root.walk() for c in claim.children}
+    required = root.binding.klass.key if root.binding.klass.static else None
+    found = [(str(required), root.binding.claim.resource_path)] if required else []
+    for claim in root.walk():
+        for child in claim.children:
+            for path, ref in refs_at(child.document):
+                if isinstance(ref.resource, ChildAddress) and ref.resource not in own:
+                    found.append((str(ref.resource.claim), f"{child.template.name}: {fieldpath.to_text(path)}"))
+    return found
+
+
+def _contrary(draft: Draft) -> list[Problem]:
+    """Warnings where claim and class contradict each other; the class wins."""
+    found = []
+    claim, klass = draft.binding.claim, draft.binding.klass
+    if klass.claim_api_version and claim.api_version != klass.claim_api_version:
+        what = f"{claim.key} is of {claim.api_version}, and {klass.key} speaks of {klass.claim_api_version}"
+        found.append(claim.document.problem(what, "apiVersion", "use one version in both"))
+    for child in draft.children:
+        for outcome in child.outcomes:
+            if outcome.contrary:
+                read = outcome.patch.reads[0]
+                what = f"{claim.key}: {read} has no effect on {child.template.name!r}: {outcome.why}"
+                fix = "leave it out of the claim, or choose another class"
+                found.append(claim.document.problem(what, read, fix))
+    return found

@@ -1,0 +1,383 @@
+"""The base of all generated components: it registers a claim's children and its connection Secrets."""
+
+import sys
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pulumi
+
+from claimsmith.base import fieldpath
+from claimsmith.base.absent import ABSENT
+from claimsmith.base.errors import EngineError
+from claimsmith.base.names import ChildAddress, ClaimKey, GroupKind
+from claimsmith.base.values import has
+from claimsmith.compose import references as reference
+from claimsmith.compose.cluster_records import records_of
+from claimsmith.compose.connections import Connection, SecretSource, connections_of
+from claimsmith.compose.expand import templated, with_secret_place
+from claimsmith.compose.identity import dress
+from claimsmith.compose.options import FIELD_MANAGER, Options, field_manager, options_of, with_live_values
+from claimsmith.compose.plan import secret_document
+from claimsmith.compose.references import Candidate, Selection
+from claimsmith.deploy import secrets
+from claimsmith.deploy.context import Context
+from claimsmith.deploy.kubernetes_object import KubernetesObject, aliases, engine_document, resource_options
+from claimsmith.deploy.served import ClaimKind, ClassRef, component_for, identity_of
+from claimsmith.deploy.values import filled, join, pruned, secrets_hidden, within
+from claimsmith.dialects.common import ordering
+from claimsmith.dialects.common.klass import Opaque, SecretDestination
+from claimsmith.dialects.crossplane.xrd import SECRET_NAMESPACE
+from claimsmith.kubernetes.schema import defaulted
+from claimsmith.patching import details
+
+ClassReference = tuple[str, str, str]
+
+
+class _ComponentType(type):
+    """Completes a component once its constructor returns, and ends a program with the message of a user's error.
+
+    Completing it here, and not in the constructor, leaves no call to forget. A subclass may register more children in
+    its own constructor: they count as well.
+    """
+
+    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+        try:
+            component = super().__call__(*args, **kwargs)
+            component._complete()
+            return component
+        except EngineError as error:
+            # The program of a stack collects the errors of all components, and reports them at once.
+            if (context := kwargs.get("context")) and context.planned:
+                raise
+            # Pulumi prints a RunError without a traceback, every other exception with one.
+            raise pulumi.RunError(str(error)) from error
+
+
+class Composite(pulumi.ComponentResource, metaclass=_ComponentType):
+    """The resources composed for one claim.
+
+    `context` is what it shares with the other components of a program; by default, one for the whole program. The
+    outputs below are set once the constructor of the outermost class has returned.
+    """
+
+    CLAIM = ClaimKind("", "")
+    CLASS = ClassRef("", "", "")
+
+    phase: pulumi.Output[str]
+    """Bound, once all resources of the claim are ready."""
+    resources: pulumi.Output[list[dict[str, Any]]]
+    """The children: apiVersion, kind and name of each, and for a composite its own `resources`."""
+    connection_keys: pulumi.Output[list[str]]
+    """The keys of the claim's Secret, never their values."""
+
+    def __init__(
+        self,
+        name: str,
+        args: Any,
+        opts: pulumi.ResourceOptions | None = None,
+        *,
+        context: Context | None = None,
+    ) -> None:
+        self._context = context or Context.default()
+        args = self._args = args if self._context.planned else self._completed(args)
+        super().__init__(self.CLAIM.type_token, name, self._inputs(args), opts)
+        self.claim = identity_of(self.CLAIM, self.CLASS, args, self._context)
+        self._address = str(self.claim.key)
+        self._children: list[KubernetesObject | Composite] = []
+        self._secrets: list[Connection] = []
+        self._secret_resources: list[KubernetesObject] = []
+        self.details: pulumi.Output[dict[str, str]] | None = None
+        self.metadata: Mapping[str, Any] = args["metadata"]
+        self.spec: dict[str, Any] = args["spec"]
+        self.status: dict[str, Any] = {}
+        """The status of the composite, as the class patches it from its children."""
+        self.tree: list[dict[str, Any]] = []
+        """The children, as `resources` lists them."""
+        self._begin()
+
+    def _begin(self) -> None:
+        """What the constructor of a base of other components adds; theirs register the children after it."""
+
+    def _completed(self, args: Any) -> dict[str, Any]:
+        """The claim as a plan has it: with the defaults of its definition, and of the control plane behind it."""
+        spec = defaulted(dict(args["spec"]), self.CLASS.defaults)
+        name = args["metadata"]["name"]
+        return {**args, "spec": with_secret_place(spec, name, self.CLASS.dialect, self.CLASS.secret_namespace)}
+
+    def _inputs(self, args: Any) -> dict[str, Any]:
+        """What a preview compares: the claim's spec and its class. The URN has neither, so nothing is replaced."""
+        return {"class": str(self.CLASS), "spec": secrets_hidden(args["spec"])}
+
+    def child(
+        self,
+        template: str,
+        api_version: str,
+        kind: str,
+        /,
+        *,
+        class_ref: ClassReference | None = None,
+        managed: bool = True,
+        previous_name: str | None = None,
+        ready: Sequence[str] | None = None,
+        awaits: Sequence[str] = (),
+        fields: Mapping[str, Any] | None = None,
+        **more: Any,
+    ) -> KubernetesObject:
+        """Register the resource of a template, with its name, its labels and the reference to its parent.
+
+        The fields of its document are keyword arguments; `fields` takes any others. `ready` are the conditions of a
+        ready object, and `awaits` which of its fields other children read.
+        """
+        bare = self._document(template, api_version, kind, {**(fields or {}), **more}, class_ref, previous_name)
+        document = self._resolve_selectors(template, bare)
+        wait_for = ordering.wait_for(managed=managed, ready=ready, awaits=awaits)
+        options = options_of(document, managed=managed, identity=self.claim, wait_for=wait_for)
+        document = self._with_live_values(document, options)
+        opts = resource_options(
+            options,
+            parent=self,
+            provider=self._context.provider_for(self.CLASS.service_account),
+            aliases=aliases(self._name, document["kind"], previous_name, options.previous_api_version),
+            depends_on=self._context.needs(document),
+        )
+        child = KubernetesObject(f"{self._name}/{template}", engine_document(document, options, self.claim), opts)
+        child.kept = options.retain
+        self._children.append(child)
+        class_name = class_ref[2] if class_ref else ""
+        labels = document["metadata"].get("labels") or {}
+        address = ChildAddress(self.claim.key, template)
+        kind_of = GroupKind.of(document)
+        target = Candidate(address, kind_of, labels, self._address, template=template, class_name=class_name)
+        self._context.add(target, child)
+        return child
+
+    def templated(
+        self, template: str, api_version: str, kind: str, /, *, engine: str, text: str, previous_name: str | None = None
+    ) -> KubernetesObject:
+        """Register the resource that a template's text renders for the claim."""
+        claim = {**self._args, "metadata": {**self._args["metadata"], "uid": self.claim.uid}}
+        head = {"apiVersion": api_version, "kind": kind}
+        document = templated(Opaque(engine, text), head, claim)
+        fields = {k: v for k, v in document.items() if k not in head}
+        return self.child(template, api_version, kind, previous_name=previous_name, fields=fields)
+
+    def _resolve_selectors(self, template: str, document: dict[str, Any]) -> dict[str, Any]:
+        """The document with its selectors resolved: those of a rendered text, or that a patch copied from the claim.
+
+        The selectors of the class itself are resolved in the generated code.
+        """
+        address = ChildAddress(self.claim.key, template)
+        own = Candidate(address, GroupKind.of(document), {}, self._address, template=template)
+
+        def ref_of(selection: Selection) -> dict[str, Any]:
+            return {"name": self._resolve(selection, own, fieldpath.to_text(selection.ref_path))}
+
+        return reference.replace_selectors(document, self._context.table, ref_of)
+
+    def composite(
+        self,
+        template: str,
+        api_version: str,
+        kind: str,
+        /,
+        *,
+        previous_name: str | None = None,
+        fields: Mapping[str, Any] | None = None,
+        **more: Any,
+    ) -> "Composite | None":
+        """Register a child that is a composite itself: a component within this one. None if no class serves it yet."""
+        whole = {**(fields or {}), **more}
+        document = self._document(template, api_version, kind, whole, None, previous_name, composite=True)
+        metadata = document["metadata"]
+        key = ClaimKey(GroupKind.of(document), metadata.get("namespace", ""), metadata["name"])
+        planned = self._context.composite(str(key))
+        if planned:
+            component, plan = planned
+            # The plan has the document as the definition's schema prunes and defaults it.
+            pruned_document = within(document, plan) if self.claim.dialect.crossplane else document
+            args = {**filled(pruned_document, plan), "metadata": {**metadata, "uid": plan["metadata"]["uid"]}}
+        elif self._context.planned:
+            return None
+        else:
+            component, args = self._component_for(document), document
+        opts = pulumi.ResourceOptions(parent=self, aliases=aliases(self._name, kind, previous_name))
+        inner: Composite = component(f"{self._name}/{template}", args, opts, context=self._context)
+        self._children.append(inner)
+        if self.claim.dialect.composite_status:
+            self.status = inner.status
+        return inner
+
+    def _component_for(self, document: Mapping[str, Any]) -> "type[Composite]":
+        """The component for a composite that no plan has: one of the context, or of the module of this component."""
+        module = vars(sys.modules[type(self).__module__])
+        beside = [v for v in module.values() if isinstance(v, type) and issubclass(v, Composite)]
+        component: type[Composite] = component_for(document, self._context.serving, beside, asked_by=self._address)
+        return component
+
+    def select(self, template: str, path: str, kinds: Sequence[str], labels: Mapping[str, str]) -> pulumi.Output[str]:
+        """The name of a resource of this stack, of any claim, that has one of these kinds and these labels.
+
+        `path` is the field that refers to it: by it, the plan knows which one was selected.
+        """
+        own = Candidate(ChildAddress(self.claim.key, template), GroupKind("", ""), {}, self._address)
+        # Components that were generated by 0.1 write the kinds as one text.
+        names = kinds.split(" or ") if isinstance(kinds, str) else kinds
+        selection = Selection((), "", tuple(map(GroupKind.parse, names)), same_parent=False, labels=labels)
+        return self._resolve(selection, own, path)
+
+    def _resolve(self, selection: Selection, own: Candidate, path: str) -> pulumi.Output[str]:
+        """The name of the resource that the plan selected; without a plan, that is selected here."""
+        address = self._context.picks.get((own.address, path))
+        if address is None:
+            candidates = [t for kind in selection.targets for t in self._context.targets(kind)]
+            address = reference.pick(selection, own=own, candidates=candidates).address
+        return self._context.name_of(address)
+
+    def publish_connection(
+        self,
+        *sources: secrets.Source,
+        place: Mapping[str, str] | None = None,
+        patched: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Merge the children's connection Secrets into the Secrets that the claim and its class ask for.
+
+        `place` is where the class writes the Secret of a composite that names none, and `patched` its patches.
+        """
+        found = [found for source in sources if (found := secrets.source_of(source))]
+        requested = self._requested_secret() if place is None else None
+        if place is not None and found:
+            requested = self._composed_secret(place, patched or {})
+        self._secrets = connections_of(self.claim, requested, [p for p, _ in found], only=self.CLASS.connection_keys)
+        if not self._secrets:
+            return
+        later_wins = self.claim.dialect.lenient_details
+        self._publish(self._secrets[-1], found, later_wins=later_wins)
+
+    def _publish(
+        self, wanted: Connection, sources: Sequence[tuple[SecretSource, Any]], *, later_wins: bool = False
+    ) -> None:
+        """Register the Secrets of the claim, with the details of its sources as data."""
+        self.details = secrets.united(self._context, self._address, wanted, sources, parent=self, later_wins=later_wins)
+        for secret in self._secrets:
+            word = "connection" if secret is self._secrets[-1] else "composite-connection"
+            self._secret_resources.append(self._secret(secret, word, sources))
+
+    def finish(self) -> None:
+        """Do nothing: a component is complete once its constructor returns."""
+        what = "Composite.finish() is deprecated and does nothing: run claimsmith generate, or remove the call"
+        warnings.warn(what, DeprecationWarning, stacklevel=2)
+
+    def _complete(self) -> None:
+        """Write the records, if the stack keeps them, and report to the engine that all children are registered."""
+        references = [_reference(child) for child in self._children]
+        waits: list[Any] = [c.ready if isinstance(c, KubernetesObject) else c.phase for c in self._children]
+        waits += [s.ready for s in self._secret_resources]
+        if self._context.records:
+            self._record(references)
+        self.phase = pulumi.Output.all(*waits).apply(lambda _: "Bound")
+        self.tree = [
+            {**r, "resources": c.tree} if isinstance(c, Composite) and c.tree else r
+            for r, c in zip(references, self._children, strict=True)
+        ]
+        self.resources = self.phase.apply(lambda _: self.tree)
+        self.connection_keys = pulumi.Output.from_input([])
+        if self.details is not None:
+            # An Output of a secret is a secret: without this, a preview would show the keys as [secret].
+            self.connection_keys = pulumi.Output.unsecret(
+                pulumi.Output.all(self.details, *waits).apply(lambda parts: sorted(parts[0]))
+            )
+        outputs = {"phase": self.phase, "resources": self.resources, "connectionKeys": self.connection_keys}
+        status = {"status": self._for_engine(self.status)} if self.status else {}
+        self.register_outputs({**outputs, **status})
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """The composite as a document, for the component that it is part of."""
+        return {"metadata": self.metadata, "spec": self.spec, "status": self._for_engine(self.status)}
+
+    def _for_engine(self, value: Any) -> Any:
+        """A document as it is sent to the engine."""
+        return value
+
+    def _composed_secret(self, place: Mapping[str, str], patched: Mapping[str, Any]) -> tuple[str, str]:
+        """Namespace and name of the Secret that the class composes for a composite which names none."""
+        name, namespace = details.secret_destination(
+            self._args, SecretDestination(place.get("name", ""), place.get("namespace", ""))
+        )
+        secret = {"name": name, "namespace": namespace, **(pruned(dict(patched)) if patched else {})}
+        return str(secret["namespace"] or self.claim.namespace), str(secret["name"])
+
+    def _requested_secret(self) -> tuple[str, str] | None:
+        """Namespace and name of the Secret that the claim asks for, wherever its dialect writes that."""
+        infrastructure = self._args["spec"].get("infrastructure")
+        spec = infrastructure if isinstance(infrastructure, dict) else self._args["spec"]
+        requested = spec.get("writeConnectionSecretToRef")
+        usual = self.claim.namespace or self.CLASS.secret_namespace or SECRET_NAMESPACE
+        return (requested.get("namespace") or usual, requested["name"]) if requested else None
+
+    def _document(
+        self,
+        template: str,
+        api_version: str,
+        kind: str,
+        fields: dict[str, Any],
+        class_ref: ClassReference | None,
+        previous_name: str | None,
+        *,
+        composite: bool = False,
+    ) -> dict[str, Any]:
+        """The document of a template: its fields, its name and labels, and the reference to its parent."""
+        present = pruned(fields)
+        document = {"apiVersion": api_version, "kind": kind}
+        document |= self._for_engine(present) if present is not ABSENT else {}
+        own = dict(zip(("apiVersion", "kind", "name"), class_ref, strict=True)) if class_ref else None
+        return dress(
+            document, template, self.claim, class_ref=own, named_after=previous_name, composite=composite, join=join
+        )
+
+    def _with_live_values(self, document: dict[str, Any], options: Options) -> dict[str, Any]:
+        """The document with the live values of the fields that its controller owns.
+
+        An object that outlived its claim is adopted by creating it. Pulumi applies `ignoreChanges` to updates only:
+        a create would send our values, and the API server would refuse them as a conflict with the controller.
+        """
+        paths = [p for p in options.ignore_changes if has(document, p)]
+        live = self._context.live(document) if paths else None
+        return with_live_values(document, live, paths) if live else document
+
+    def _secret(self, secret: Connection, word: str, sources: Sequence[tuple[SecretSource, Any]]) -> KubernetesObject:
+        self._context.connections[secret.namespace, secret.name] = self.details
+        document = {**secret_document(self.claim, secret), "data": self.details}
+        children = [child for _, child in sources]
+        return self._write(word, document, depends_on=children, additional_secret_outputs=["data", "stringData"])
+
+    def _record(self, references: list[dict[str, str]]) -> None:
+        for word, document in records_of(self.claim, self._args, references, self._secrets):
+            # A composite stays with its children that stay, or if its class says so.
+            kept = word == "composite" and (
+                self.CLASS.retain or any(isinstance(c, KubernetesObject) and c.kept for c in self._children)
+            )
+            self._write(word, document, retain_on_delete=kept or None)
+
+    def _write(
+        self, word: str, document: dict[str, Any], *, depends_on: Sequence[Any] = (), **options: Any
+    ) -> KubernetesObject:
+        """Register an object of ours that is no child: a record, or a connection Secret."""
+        document["metadata"]["annotations"][FIELD_MANAGER] = field_manager(self.claim.project, self.claim.stack)
+        needs = [*depends_on, *self._context.needs(document)]
+        opts = pulumi.ResourceOptions(parent=self, provider=self._context.provider, depends_on=needs, **options)
+        return KubernetesObject(f"{self._name}/{word}", document, opts)
+
+
+def _reference(child: KubernetesObject | Composite) -> dict[str, str]:
+    if isinstance(child, Composite):
+        return dict(child.claim.claim_reference())
+    document = child.document
+    place = {"namespace": document["metadata"]["namespace"]} if document["metadata"].get("namespace") else {}
+    return {
+        "apiVersion": document["apiVersion"],
+        "kind": document["kind"],
+        **place,
+        "name": document["metadata"]["name"],
+    }

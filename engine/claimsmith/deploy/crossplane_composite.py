@@ -1,0 +1,101 @@
+"""The base of components for Crossplane compositions: a composite with a status and an environment.
+
+Patches read a child's fields from the live object, once the engine has created it. The outputs of Pulumi's Kubernetes
+provider have the status of the moment at which it stopped waiting, and change with the next refresh only.
+"""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import pulumi
+
+from claimsmith.base import fieldpath
+from claimsmith.base.absent import ABSENT
+from claimsmith.base.errors import ComposeError, ReferenceError_
+from claimsmith.compose import references
+from claimsmith.compose.references import Selection
+from claimsmith.deploy.component import Composite
+from claimsmith.deploy.kubernetes_object import KubernetesObject
+from claimsmith.deploy.values import evaluate, field, settled
+from claimsmith.dialects.common.klass import Side
+from claimsmith.patching import environments
+
+
+class CrossplaneComposite(Composite):
+    """The resources composed for one Crossplane composite resource, or the composite of one Crossplane claim."""
+
+    def _begin(self) -> None:
+        self.environment: dict[str, Any] = {}
+        self._live: dict[str, pulumi.Output[Any]] = {}
+
+    def start_environment(self, sources: Mapping[str, Any]) -> None:
+        """Start the environment with the `EnvironmentConfig`s that the sources name or select."""
+        sides = {Side.claim: self._args, Side.environment: self.environment}
+        try:
+            self.environment = environments.started(sources, sides, self._context.environments)
+        except ComposeError as error:
+            if self._context.planned:
+                raise
+            fix = "pass those that it reads: context=Context(environments=[…])"
+            problems = [replace(p, what=f"{self._address}: {p.what}", path="", fix=fix) for p in error.problems]
+            raise ComposeError(*problems) from error
+
+    def selected(self, template: str, path: str, kinds: Sequence[str], labels: Mapping[str, str]) -> Any:
+        """The reference to a resource of this stack, as `select` finds it; a field that is not set if there is none."""
+        try:
+            return {"name": self.select(template, path, kinds, labels)}
+        except ReferenceError_:
+            return ABSENT
+
+    def _resolve_selectors(self, template: str, document: dict[str, Any]) -> dict[str, Any]:
+        """The document with its selectors resolved that a patch copied from the composite.
+
+        A selector for a sibling is left to the provider's controller, as in Crossplane: it gets the label that all
+        siblings have.
+        """
+        label = self.claim.sibling_labels()
+
+        def ref_of(selection: Selection) -> Any:
+            kinds = [str(kind) for kind in selection.targets]
+            return self.selected(template, fieldpath.to_text(selection.ref_path), kinds, selection.labels)
+
+        def fits(selection: Selection) -> bool:
+            sibling = selection.same_parent or label.items() <= selection.labels.items()
+            return not sibling and ref_of(selection) is not ABSENT
+
+        return references.replace_selectors(document, self._context.table, ref_of, siblings=label, fits=fits)
+
+    def observed(self, child: KubernetesObject | Composite | None, path: str) -> Any:
+        """A field of a child, once the child is created."""
+        match child:
+            case None:
+                return ABSENT
+            case Composite():
+                return field({"metadata": child.metadata, "spec": child.spec, "status": child.status}, path)
+            case _:
+                return self._observe(child).apply(lambda document: evaluate(field, document, path))
+
+    def _observe(self, child: KubernetesObject) -> pulumi.Output[Any]:
+        """The live object of a child, read once."""
+        if child.template not in self._live:
+            parts = pulumi.Output.all(child.id, child.metadata, child.spec, child.status)
+            self._live[child.template] = parts.apply(lambda known: self._read(child, known))
+        return self._live[child.template]
+
+    async def _read(self, child: KubernetesObject, parts: list[Any]) -> dict[str, Any]:
+        # In a thread: Pulumi runs all callbacks of `apply` in the one event loop of the program.
+        live = await asyncio.to_thread(evaluate, self._context.live, child.document)
+        return live or dict(zip(("metadata", "spec", "status"), parts[1:], strict=True))
+
+    def _for_engine(self, value: Any) -> Any:
+        match value:
+            case dict():
+                return {key: self._for_engine(item) for key, item in value.items()}
+            case list():
+                return [self._for_engine(item) for item in value]
+            case pulumi.Output():
+                return value.apply(settled)
+            case _:
+                return settled(value)

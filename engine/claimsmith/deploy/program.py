@@ -1,0 +1,223 @@
+"""The stack's program: from the plan to registered components. `stacks/__main__.py` calls `run`."""
+
+from __future__ import annotations
+
+import gc
+import importlib.util
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pulumi
+
+from claimsmith.base.errors import EngineError, GenerateError, ModelError, Problem
+from claimsmith.compose.candidates import candidate_of
+from claimsmith.compose.expand import claim_data
+from claimsmith.compose.plan import GivenResource, Plan, PlannedClaim, candidate_of_given
+from claimsmith.compose.references import Table
+from claimsmith.deploy import deployed, failures, preflight
+from claimsmith.deploy.component import Composite
+from claimsmith.deploy.context import Context, cluster_provider
+from claimsmith.deploy.deployed import Reading
+from claimsmith.deploy.members import Members, find_members
+from claimsmith.deploy.other_stacks import export_provided
+from claimsmith.deploy.presence import refuse_missing
+from claimsmith.deploy.provider import Taken
+from claimsmith.deploy.released import ReleasedComposite
+from claimsmith.deploy.static import refuse_held, static_component
+from claimsmith.deploy.takeovers import conflicts_ahead
+from claimsmith.deploy.target_clusters import credentials_of, refuse_foreign_objects
+from claimsmith.deploy.temporary import tidy
+from claimsmith.deploy.workloads import application_data, component_of, deploy_workloads
+from claimsmith.dialects.common.klass import Class
+from claimsmith.kubernetes.client import Cluster
+from claimsmith.project import workspace
+from claimsmith.project.components import component_problems
+from claimsmith.project.project import Project, find_root
+from claimsmith.project.settings import STRICT
+
+
+def run(start: Path | None = None) -> None:
+    """Deploy the stack that the engine runs. Errors of the user end the run with their message, without a traceback."""
+    # All modules are loaded and stay: the garbage collector need not look through them again.
+    gc.freeze()
+    try:
+        project = Project(find_root(start))
+        settings = pulumi.Config("claimsmith")
+        stack = pulumi.get_stack()
+        reading = deployed.Reading(project.root, f"{pulumi.get_organization()}/{pulumi.get_project()}/{stack}")
+        strict = settings.get(STRICT) == "true"
+        plan = project.plan(stack, unrecorded_ok=settings.get("bind") == "auto", strict=strict)
+        if plan.unread.errors:
+            raise ModelError(*plan.unread.errors)
+        components = components_of(project, plan)
+        cluster = workspace.stack_cluster(project, settings.get("kubeconfig"), settings.get("context"))
+        tidy(stack, cluster)
+        identity = cluster.identity()
+        preflight.refuse_another_cluster(project, stack, identity, keep=not pulumi.runtime.is_dry_run())
+        refuse_missing(plan, cluster)
+        records = bool(settings.get_bool("records"))
+        taken = _refuse_foreign(plan, cluster, reading, records=records)
+        for problem in conflicts_ahead(plan, cluster):
+            pulumi.log.warn(str(problem))
+        static = any(c.binding.klass.static for c in plan.claims)
+        members = find_members(plan, project.catalog(stack), cluster) if static else Members()
+        deploy(
+            plan,
+            components,
+            cluster,
+            identifier=settings.get("cluster") or identity,
+            table=project.table(),
+            records=records,
+            members=members,
+            taken=taken,
+        )
+    except EngineError as error:
+        raise pulumi.RunError(str(error)) from error
+
+
+def _refuse_foreign(plan: Plan, cluster: Cluster, reading: Reading, *, records: bool) -> dict[str, Taken]:
+    """Refuse objects that somebody else owns; returns those to take over, by cluster, "" for the stack's own."""
+    try:
+        held = reading.result()
+    except EngineError as error:
+        # Nothing is lost: the provider refuses what would have been taken over, or merges into it before 4.29.
+        pulumi.log.warn(str(error.problems[0]))
+        held = None
+    targets = {w.placement.target.cluster.identity for w in plan.workloads}
+    own = preflight.refuse_foreign(plan, cluster, held.within("", targets) if held else None, records=records)
+    refuse_held(plan, cluster)
+    return {**refuse_foreign_objects(plan, cluster, held), "": own}
+
+
+def deploy(
+    plan: Plan,
+    components: dict[str, type[Composite]],
+    cluster: Cluster,
+    *,
+    identifier: str,
+    table: Table,
+    records: bool = False,
+    members: Members | None = None,
+    taken: Mapping[str, Taken] | None = None,
+) -> None:
+    """Register every claim's component, and export a summary of each claim."""
+    bound = members or Members()
+    unbound = (u.problem for u in plan.unbound if not u.mistake)
+    for problem in (*plan.warnings, *plan.unread.warnings, *bound.warnings, *unbound):
+        pulumi.log.warn(str(problem))
+    context = Context(
+        project=plan.project,
+        stack=plan.stack,
+        provider=cluster_provider(cluster, identifier, taken=(taken or {}).get("")),
+        cluster=cluster,
+        identifier=identifier,
+        targets=[
+            *(candidate_of(child, claim.identity) for claim in plan.walk() for child in claim.children),
+            *(candidate_of_given(resource) for resource in plan.resources),
+        ],
+        composites={
+            **{c.address: (components[c.address], claim_data(c.binding)) for c in plan.walk()},
+            **{w.address: (component_of(w), application_data(w)) for w in plan.workloads if w.placement.composed},
+        },
+        records=records,
+        table=table,
+        credentials=credentials_of(plan, cluster),
+        members=bound.of,
+        picks=plan.picks,
+        moved={c.binding.uid: c.binding.stack for c in plan.walk() if c.binding.stack},
+        environments=plan.environments,
+        taken=taken,
+    )
+    for resource in sorted(plan.resources, key=_rank):
+        context.provide(resource)
+    context.problems.extend(u.problem for u in plan.unbound if u.mistake)
+    registered: dict[str, Composite] = {}
+    for c in plan.claims:
+        component = components[c.address](c.component_name, claim_data(c.binding), context=context)
+        registered[c.address] = component
+        context.add_claim(c.address, component)
+    workloads = {address: w.summary() for address, w in deploy_workloads(context, plan).items()}
+    for left in plan.released if records else ():
+        ReleasedComposite(left, context)
+    failures.watch(context, plan)
+    summary = {c.address: _summary(c, registered[c.address]) for c in plan.claims}
+    pulumi.export("claims", summary)
+    export_provided(plan)
+    if workloads:
+        pulumi.export("workloads", workloads)
+    # Not part of the exports: these are written, then the run fails.
+    done = [output.apply(lambda _: True) for output in (*summary.values(), *workloads.values())]
+    pulumi.Output.all(*done).apply(lambda _: _fail_on(context.problems))
+
+
+def components_of(project: Project, plan: Plan) -> dict[str, type[Composite]]:
+    """The component of each claim, by its address. One that serves many claims is loaded once.
+
+    One that is missing, or that `generate` would write differently, is refused: what runs is what was reviewed.
+    """
+    classes = {id(c.binding.klass): c.binding.klass for c in plan.walk() if not c.binding.klass.static}
+    if problems := component_problems(project, classes.values()):
+        raise GenerateError(*problems)
+    loaded: dict[int, type[Composite]] = {}
+    found: dict[str, type[Composite]] = {}
+    for claim in plan.walk():
+        klass = claim.binding.klass
+        if klass.static:
+            found[claim.address] = static_component(claim)
+            continue
+        if id(klass) not in loaded:
+            loaded[id(klass)] = load_component(project, klass)
+        found[claim.address] = loaded[id(klass)]
+    return found
+
+
+def load_component(project: Project, klass: Class) -> type[Composite]:
+    """The generated component of a class."""
+    path = project.component_path(klass)
+    name = f"claimsmith_components.{path.parent.relative_to(project.root).as_posix()}"
+    if name not in sys.modules:
+        spec = importlib.util.spec_from_file_location(name, path)
+        assert spec, "a .py file can be imported"
+        assert spec.loader, "a .py file has a loader"
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[name] = module
+        spec.loader.exec_module(module)
+    wanted = (klass.reference(), klass.serves)
+    found = (c for c in vars(sys.modules[name]).values() if isinstance(c, type) and issubclass(c, Composite))
+    return next(c for c in found if (c.CLASS.reference(), c.CLAIM.group_kind) == wanted)
+
+
+def _rank(resource: GivenResource) -> int:
+    """Definitions first, then namespaces, then what lives in them."""
+    order = ("CustomResourceDefinition", "Namespace")
+    kind = str(resource.document["kind"])
+    return order.index(kind) if kind in order else len(order)
+
+
+def _summary(claim: PlannedClaim, component: Composite) -> pulumi.Output[dict[str, Any]]:
+    secret = {"namespace": claim.connection.namespace, "name": claim.connection.name} if claim.connection else None
+
+    def summary(phase: str, resources: list[dict[str, str]], keys: list[str]) -> dict[str, Any]:
+        return {
+            "class": str(claim.binding.klass.key),
+            "reason": claim.binding.reason,
+            "uid": claim.binding.uid,
+            "phase": phase,
+            "resources": resources,
+            "connectionSecret": {**secret, "keys": keys} if secret else None,
+        }
+
+    # Not by Output.all: it wraps everything inside of a value into Outputs again.
+    return component.phase.apply(
+        lambda phase: component.resources.apply(
+            lambda resources: component.connection_keys.apply(lambda keys: summary(phase, resources, keys))
+        )
+    )
+
+
+def _fail_on(problems: list[Problem]) -> None:
+    """End the run with all problems that were collected."""
+    if problems:
+        raise pulumi.RunError("\n".join(str(p) for p in problems))

@@ -1,0 +1,206 @@
+"""Connection details while the engine runs: read once the children are ready, secret from then on."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import pulumi
+
+from claimsmith.base.errors import ConnectionError_, EngineError, Problem, at
+from claimsmith.compose import connections
+from claimsmith.compose.connections import Connection, SecretSource
+from claimsmith.deploy.context import Context
+from claimsmith.deploy.kubernetes_object import KubernetesObject
+from claimsmith.dialects.common.klass import Detail
+
+if TYPE_CHECKING:
+    from claimsmith.deploy.component import Composite
+
+GRACE_SECONDS = 5.0
+"""How long an `up` waits for a Secret that a ready resource has not written yet."""
+
+
+def from_field(path: str) -> Detail:
+    """A connection detail that is a field of the child."""
+    return Detail("", "", field_path=path)
+
+
+def from_value(text: str) -> Detail:
+    """A connection detail with a fixed value."""
+    return Detail("", "", value=text)
+
+
+Source: TypeAlias = (
+    "KubernetesObject | Composite | tuple[KubernetesObject | Composite | None, Mapping[str, str | Detail]] | None"
+)
+"""A child or an inner composite, alone or with the details that count: `(child, {name: key})`. None has no details."""
+
+
+def source_of(source: Source) -> tuple[SecretSource, Any] | None:
+    """Where a source's connection details are, and the source itself; None if it has none."""
+    child, keys = source if isinstance(source, tuple) else (source, None)
+    details = None if keys is None else [_detail(name, key) for name, key in keys.items()]
+    if child is None:
+        return None
+    if isinstance(child, KubernetesObject):
+        place = connections.secret_source(child.template, child.document, details)
+    else:
+        secret = (child._secrets[-1].namespace, child._secrets[-1].name) if child._secrets else None
+        name, composed = child._name.rpartition("/")[2], child.claim.dialect.lenient_details
+        place = connections.composite_source(name, child.CLAIM.kind, secret, details, composed=composed)
+    return (place, child) if place else None
+
+
+def _detail(name: str, key: str | Detail) -> Detail:
+    return replace(key, name=name) if isinstance(key, Detail) else Detail(name, key)
+
+
+def united(
+    context: Context,
+    claim: str,
+    wanted: Connection,
+    sources: Sequence[tuple[SecretSource, Any]],
+    *,
+    parent: pulumi.Resource,
+    later_wins: bool = False,
+) -> pulumi.Output[dict[str, str]]:
+    """The data of the claim's Secret, as a secret Output that is known once the children are ready.
+
+    A child's Secret is read once the child is ready: from the cluster, or by the provider if the context has none. The
+    details of an inner composite are outputs already.
+    """
+    ready = [_ready(context, place, child, parent) for place, child in sources]
+
+    async def gather(known: list[Any]) -> dict[str, str]:
+        try:
+            parts, live = [], []
+            for (place, child), value in zip(sources, known, strict=True):
+                data, observed = await _details(context, claim, place, child, value)
+                parts.append((place, data))
+                live.append(observed)
+            with at(None, prefix=f"{claim}: "):
+                data = connections.unite(parts, live, only=wanted.only, later_wins=later_wins)
+            left_out = connections.left_out(parts, live, only=wanted.only)
+            return await _kept(context, claim, wanted, data, left_out) if left_out else data
+        except EngineError as error:
+            return await _unchanged(context, wanted, error)
+
+    return pulumi.Output.secret(pulumi.Output.all(*ready).apply(gather))
+
+
+class _ReadSecret(KubernetesObject):
+    """A Secret that a child's controller writes, as the provider reads it."""
+
+    data: pulumi.Output[dict[str, str]]
+
+
+def _ready(context: Context, place: SecretSource, child: Any, parent: pulumi.Resource) -> Any:
+    """An input that is known once a source is ready: a composite's details, a child's id, or its Secret and fields."""
+    if not isinstance(child, KubernetesObject):
+        return [child.details or {}, child.document if place.own else {}]
+    if context.cluster is not None:
+        return child.ready
+    data: Any = {}
+    if place.reads_secret:
+        document = {
+            "apiVersion": "v1",
+            "kind": "Secret",
+            "metadata": {"namespace": place.namespace, "name": place.name},
+        }
+        opts = pulumi.ResourceOptions(
+            parent=parent,
+            provider=context.provider,
+            id=child.ready.apply(lambda _: str(place)),
+            additional_secret_outputs=["data"],
+        )
+        # The SDK resolves only those outputs that are among the inputs.
+        data = _ReadSecret(f"{child._name}/details", {**document, "data": None}, opts).data
+    live = {"metadata": child.metadata, "spec": child.spec, "status": child.status} if place.own else None
+    return pulumi.Output.all(data, live)
+
+
+async def _details(
+    context: Context, claim: str, place: SecretSource, child: Any, value: Any
+) -> tuple[dict[str, str], dict[str, Any] | None]:
+    """The data of a source's Secret, and the live source if details are fields of it."""
+    if not isinstance(child, KubernetesObject):
+        return _of_composite(value)
+    if context.cluster is None:
+        return value[0] or {}, value[1]
+    data = await _read(context, claim, place) if place.reads_secret else {}
+    return data, await _observed(context, child, place) if place.own else None
+
+
+def _of_composite(known: list[Any]) -> tuple[dict[str, str], dict[str, Any]]:
+    """The details of an inner composite, and the composite itself without the fields that are not set."""
+    return known[0], {key: _present(value) for key, value in known[1].items()}
+
+
+def _present(value: Any) -> Any:
+    return {k: _present(v) for k, v in value.items() if v is not None} if isinstance(value, dict) else value
+
+
+async def _observed(context: Context, child: KubernetesObject, place: SecretSource) -> dict[str, Any]:
+    """A child as it is in the cluster now. Its controller may write some fields a moment after it is ready."""
+
+    def whole() -> dict[str, Any] | None:
+        live = context.live(child.document) or {}
+        return None if place.missing({}, live) else live
+
+    return await _when_there(whole) or await asyncio.to_thread(context.live, child.document) or {}
+
+
+async def _kept(
+    context: Context, claim: str, wanted: Connection, data: dict[str, str], left_out: Mapping[str, Problem]
+) -> dict[str, str]:
+    """The data, and of the claim's Secret the details that no source has now: no key is removed."""
+    known = context.cluster is not None
+    present = await asyncio.to_thread(context.read_secret, wanted.namespace, wanted.name) if known else None
+    present = present or {}
+    for name, problem in left_out.items():
+        what = "it stays as it was" if name in present else "it is left out"
+        pulumi.log.warn(str(replace(problem, what=f"{claim}: {problem.what}: {what}")))
+    return dict(sorted({**{n: present[n] for n in left_out if n in present}, **data}.items()))
+
+
+async def _read(context: Context, claim: str, place: SecretSource) -> dict[str, str]:
+    what = f"{claim}: the Secret {place} of its child {place.child!r} ({place.kind}) is missing"
+    fix = "let its controller write it again; until then the claim's Secret stays as it was"
+    found = await _when_there(lambda: context.read_secret(place.namespace, place.name))
+    if found is None:
+        raise ConnectionError_(Problem(what, fix=fix))
+    return found
+
+
+async def secret_when_there(
+    context: Context, namespace: str, name: str, missing: Problem, *, wait: bool
+) -> dict[str, Any]:
+    """A whole Secret, awaited for a moment if it may still be written; without it the run fails with `missing`."""
+    cluster = context.cluster
+    found = await _when_there(lambda: cluster.secret(namespace, name), wait=wait) if cluster else None
+    if found is None:
+        raise pulumi.RunError(str(missing))
+    return found
+
+
+async def _when_there(read: Callable[[], dict[str, Any] | None], *, wait: bool = True) -> dict[str, Any] | None:
+    waited = 0.0
+    while (found := await asyncio.to_thread(read)) is None:
+        if not wait or pulumi.runtime.is_dry_run() or waited >= GRACE_SECONDS:
+            return None
+        await asyncio.sleep(0.5)
+        waited += 0.5
+    return found
+
+
+async def _unchanged(context: Context, wanted: Connection, error: EngineError) -> dict[str, str]:
+    """The data of the claim's Secret as it is now: a claim whose sources are missing keeps it unchanged."""
+    planned = context.planned and context.cluster is not None
+    present = await asyncio.to_thread(context.read_secret, wanted.namespace, wanted.name) if planned else None
+    if present is None:
+        raise pulumi.RunError(str(error)) from error
+    context.problems.extend(error.problems)
+    return present

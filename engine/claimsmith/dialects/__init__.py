@@ -1,0 +1,1 @@
+"""YAML to `Class`: one folder for each dialect."""

@@ -1,0 +1,1 @@
+"""`AggregateResourceClass` (design document 003)."""

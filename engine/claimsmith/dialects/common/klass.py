@@ -1,0 +1,296 @@
+"""The class of every dialect: templates with patches, for one kind of claim.
+
+Each dialect reads its own YAML into a `Class`; every later step handles only classes. A patch reads fields on one side,
+combines and transforms them, and writes one field on another side.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from typing import Any
+
+from claimsmith.base.documents import Document
+from claimsmith.base.errors import Problem, Source
+from claimsmith.base.labels import PROTECT
+from claimsmith.base.merge import MergePolicy
+from claimsmith.base.names import ClassKey, GroupKind, kebab
+from claimsmith.base.transform import Transform
+from claimsmith.dialects.common.dialect import Dialect
+
+
+class Side(StrEnum):
+    """Where a patch reads or writes."""
+
+    claim = "claim"
+    resource = "resource"
+    environment = "environment"
+
+
+@dataclass(frozen=True, slots=True)
+class Patch:
+    """Reads one or more fields, combines and transforms them, writes the result to one field."""
+
+    reads: tuple[str, ...]
+    to: str
+    transforms: tuple[Transform, ...] = ()
+    required: bool = False
+    policy: MergePolicy = MergePolicy.Replace
+    combine: str | None = None
+    origin: Side = Side.claim
+    target: Side = Side.resource
+    fill: bool = False
+    """Whether it only fills fields that the base leaves open; a value of the base wins."""
+    wildcards: bool = True
+    """Whether `[*]` in the target means every element; else it is a key like any other."""
+    at: str = ""
+    """Where the patch stands in the class's document."""
+
+    @property
+    def type(self) -> str:
+        """Its type, as Crossplane's compositions write it."""
+        inward = self.target is Side.resource
+        side = "Composite" if (self.origin if inward else self.target) is Side.claim else "Environment"
+        word = f"{'From' if inward else 'To'}{side}"
+        return f"Combine{word}" if self.combine is not None else f"{word}FieldPath"
+
+
+@dataclass(frozen=True, slots=True)
+class Detail:
+    """One connection detail that a child offers: a key of its Secret, and the name that it gets in the parent's."""
+
+    name: str
+    key: str
+    field_path: str | None = None
+    """The field of the child that it is read from, instead of a key of the Secret."""
+    value: str | None = None
+    """A fixed text, whatever the child has."""
+
+    def plain(self) -> list[str | None]:
+        """The detail as a class's fingerprint has it."""
+        others = [self.field_path, self.value]
+        return [self.name, self.key, *(others if any(o is not None for o in others) else [])]
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing that must hold of a child, once it exists, for it to be ready."""
+
+    type: str
+    field_path: str = ""
+    expected: str | int | None = None
+    condition: tuple[str, str] = ("", "")
+    """Type and status of a condition."""
+
+
+@dataclass(frozen=True, slots=True)
+class SecretDestination:
+    """Where a step writes the connection details of a composite that has no Secret of its own."""
+
+    name: str = ""
+    namespace: str = ""
+    patches: tuple[Patch, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Opaque:
+    """A text that a template engine renders to a document: its fields are known only for a claim."""
+
+    engine: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """One child of a class: its base and how the claim's fields change it."""
+
+    name: str
+    base: Mapping[str, Any]
+    patches: tuple[Patch, ...] = ()
+    previous_name: str | None = None
+    at: str = ""
+    """Where the template stands in the class's document."""
+    details: tuple[Detail, ...] | None = None
+    """The connection details that count; None means every key of the child's Secret."""
+    class_ref: Mapping[str, Any] | None = None
+    """The child's own class, where that is not the claim's."""
+    managed: bool = True
+    """Whether a provider's controller reports it Ready: then it is waited for."""
+    composite: bool = False
+    """Whether it is of a defined kind, and so composed in turn."""
+    document: Document | None = field(default=None, repr=False, compare=False)
+    """The document that the template stands in, where that is not the class's."""
+    opaque: Opaque | None = None
+    """The template text of the document, instead of base and patches."""
+    spec_at: str = ""
+    """Where the base's spec stands in that document."""
+    based: bool = True
+    """Whether it has a base; without one, it patches the resource of an earlier step under its name."""
+    checks: tuple[Check, ...] = ()
+    """What must hold for the child to be ready; nothing means that its condition Ready is True."""
+    memo: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
+    """Results derived from it once, for all claims."""
+
+    @classmethod
+    def of_spec(cls, api_version: str, kind: str) -> Template:
+        """The template of a composite that has the spec of its claim."""
+        copy = Patch(reads=("spec",), to="spec", at="spec")
+        return cls(kebab(kind), {"apiVersion": api_version, "kind": kind}, (copy,), at="spec")
+
+    @property
+    def named_after(self) -> str:
+        """What the child's generated name is derived from: a template that was renamed keeps its resource."""
+        return self.previous_name or self.name
+
+    def place_of(self, path: str) -> str:
+        """Where a field of the base stands in the document."""
+        outside = self.spec_at.removesuffix(".spec")
+        return f"{self.spec_at}{path.removeprefix('spec')}" if path.startswith("spec") else f"{outside}.{path}"
+
+    @property
+    def api_version(self) -> str:
+        """The apiVersion of what the template makes."""
+        return str(self.base.get("apiVersion", ""))
+
+    @property
+    def kind(self) -> str:
+        """The kind of what the template makes."""
+        return str(self.base.get("kind", ""))
+
+    @property
+    def group_kind(self) -> GroupKind:
+        """Group and kind of what the template makes."""
+        return GroupKind.of(dict(self.base))
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step of a pipeline: a function by its name, and its input."""
+
+    name: str
+    function: str
+    input: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    """The input of the function, as it is written."""
+    environment: tuple[Patch, ...] = ()
+    """Patches between composite and environment, which come before all templates."""
+    templates: tuple[Template, ...] = ()
+    secret: SecretDestination = SecretDestination()
+    at: str = ""
+    """Where the function's input stands in the class's document."""
+
+
+@dataclass(frozen=True, slots=True)
+class Class:
+    """How claims of one kind are provisioned."""
+
+    api_version: str
+    key: ClassKey
+    serves: GroupKind
+    templates: tuple[Template, ...]
+    dialect: Dialect
+    document: Document = field(repr=False, compare=False)
+    labels: Mapping[str, str] = field(default_factory=dict)
+    annotations: Mapping[str, str] = field(default_factory=dict)
+    contract: tuple[str, ...] = ()
+    """The connection details that every composition of the kind delivers; empty where there is no such promise."""
+    secret_namespace: str | None = None
+    """Where the composite's own connection Secret goes; None where it has none."""
+    service_account: tuple[str, str] | None = None
+    """Namespace and name of the account that makes the children; None for the stack's own."""
+    namespaced: bool | None = None
+    """Whether children must be in the claim's namespace (True), at cluster scope (False), or either (None)."""
+    claim_api_version: str = ""
+    """The apiVersion under which the class names its claims."""
+    shared: bool = False
+    """Whether the class may serve other kinds of claim too."""
+    makes: str = ""
+    """The one kind that it composes, where its own kind names it: `RedisClass` composes `Redis`."""
+    retain: bool = False
+    """Whether the composite itself, not its members, outlives its claim."""
+    static: Mapping[str, Any] | None = None
+    """The resource that is there already, for a claim that names one instead of a class."""
+    steps: tuple[Step, ...] = ()
+    """The steps of Crossplane compositions, in order; their templates are those of the class."""
+    revision: int = 0
+    """The number of a composition's revision; 0 for what is no revision."""
+    connection_keys: tuple[str, ...] = ()
+    """The connection details that reach the composite's Secret; empty means all."""
+    secret: SecretDestination | None = None
+    """Where the details of a composite go that has no Secret of its own; None for one that has."""
+    memo: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
+    """Results derived from it once, for all claims."""
+
+    @property
+    def name(self) -> str:
+        """The class's name."""
+        return self.key.name
+
+    @property
+    def protect(self) -> bool:
+        """Whether nothing that is composed by it may be deleted."""
+        return self.annotations.get(PROTECT) == "true"
+
+    def reference(self) -> dict[str, Any]:
+        """The class as a `classRef` names it."""
+        return {"apiVersion": self.api_version, "kind": self.key.group_kind.kind, "name": self.name}
+
+    def source_of(self, template: Template) -> Source:
+        """Where a template stands."""
+        return (template.document or self.document).source_of(template.at)
+
+    def located(self, problems: Iterable[Problem], template: Template, *, prefix: str) -> list[Problem]:
+        """Problems with fields of a template's base, at their places in the file."""
+        source = (template.document or self.document).source_of
+        return [replace(p, what=prefix + p.what, where=source(template.place_of(p.path))) for p in problems]
+
+    def digest(self) -> str:
+        """A fingerprint of what the class makes: comments, order of keys and labels for selection do not count."""
+        if "digest" not in self.memo:
+            self.memo["digest"] = self._digest()
+        return str(self.memo["digest"])
+
+    def _digest(self) -> str:
+        content = {"key": str(self.key), "serves": str(self.serves), "parent": self.dialect.bound_by}
+        templates = [
+            {
+                "name": t.name,
+                "previous": t.previous_name,
+                "base": t.base,
+                "patches": [_plain(p) for p in t.patches],
+                **({"details": [d.plain() for d in t.details]} if t.details is not None else {}),
+                **({"class": t.class_ref} if t.class_ref else {}),
+                **({"managed": False} if not t.managed else {}),
+                **({"composite": True} if t.composite else {}),
+                **({"template": [t.opaque.engine, t.opaque.text]} if t.opaque else {}),
+            }
+            for t in self.templates
+        ]
+        extras = {
+            **({"contract": self.contract} if self.contract else {}),
+            **({"secretNamespace": self.secret_namespace} if self.secret_namespace else {}),
+            **({"serviceAccount": self.service_account} if self.service_account else {}),
+            **({"static": self.static} if self.static else {}),
+            **({"retain": True} if self.retain else {}),
+            **({"steps": [[s.name, s.function, s.input] for s in self.steps]} if self.steps else {}),
+            **({"connectionKeys": self.connection_keys} if self.connection_keys else {}),
+        }
+        text = json.dumps({**content, **extras, "templates": templates}, sort_keys=True, separators=(",", ":"))
+        return "sha256:" + hashlib.sha256(text.encode()).hexdigest()
+
+
+def _plain(patch: Patch) -> dict[str, Any]:
+    return {
+        "reads": patch.reads,
+        "to": patch.to,
+        "transforms": [t.model_dump(mode="json", exclude_none=True, warnings=False) for t in patch.transforms],
+        "required": patch.required,
+        "policy": patch.policy.value,
+        "combine": patch.combine,
+        "origin": patch.origin.value,
+        "target": patch.target.value,
+        **({"fill": True} if patch.fill else {}),
+        **({} if patch.wildcards else {"wildcards": False}),
+    }

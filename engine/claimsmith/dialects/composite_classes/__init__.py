@@ -1,0 +1,1 @@
+"""`ResourceClass` and `CompositeResourceClass` (design document 001)."""

@@ -1,0 +1,239 @@
+"""Crossplane's `Composition` (apiextensions.crossplane.io): `Resources` mode, and `Pipeline` mode with its functions.
+
+`Resources` mode is the patch-and-transform function's input written straight into the composition, so it is read as a
+pipeline of that one step. What Crossplane v1 derived from other fields (the type of a connection detail, the name of a
+resource by its place) is filled in first. Other functions' inputs are kept as they are: who runs the steps knows them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any, Literal
+
+from pydantic import Field
+
+from claimsmith.base import fieldpath
+from claimsmith.base.documents import Document
+from claimsmith.base.errors import Collector, ComposeError, ModelError, Problem
+from claimsmith.base.names import GroupKind, group_of
+from claimsmith.base.parse import parse
+from claimsmith.base.values import has
+from claimsmith.dialects.common.klass import Class, Side, Step
+from claimsmith.dialects.common.metadata import Head
+from claimsmith.dialects.common.template import class_of
+from claimsmith.dialects.crossplane.dialect import COMPOSITES
+from claimsmith.dialects.crossplane.environment_input import EnvironmentInput, EnvironmentSources
+from claimsmith.dialects.crossplane.patch_input import Lenient, Need
+from claimsmith.dialects.crossplane.resources_input import read_step
+
+GROUP = "apiextensions.crossplane.io"
+KIND = GroupKind(GROUP, "Composition")
+REVISION = GroupKind(GROUP, "CompositionRevision")
+OF_COMPOSITION = "crossplane.io/composition-name"
+"""The label by which a revision names its composition."""
+PATCH_AND_TRANSFORM = "pt.fn.crossplane.io"
+"""The group of the patch-and-transform function's input."""
+ENVIRONMENT_CONFIGS = "environmentconfigs.fn.crossplane.io"
+"""The group of the input of the function that reads environments."""
+TEMPLATING = "gotemplating.fn.crossplane.io"
+"""The group of the go-templating function's input."""
+FUNCTION = "function-patch-and-transform"
+FUNCTIONS = (FUNCTION, "function-auto-ready", "function-environment-configs", "function-go-templating")
+"""The functions that are known here."""
+_BY_GROUP = {
+    PATCH_AND_TRANSFORM: FUNCTION,
+    ENVIRONMENT_CONFIGS: "function-environment-configs",
+    TEMPLATING: "function-go-templating",
+}
+_OWN = ("patchSets", "environment", "resources")
+
+
+class _Kind(Lenient):
+    api_version: str
+    kind: str
+
+
+class _Named(Lenient):
+    name: str
+
+
+class _Step(Lenient):
+    step: str
+    function_ref: _Named
+    input: dict[str, Any] = Field(default_factory=dict)
+    credentials: Any = None
+    requirements: Any = None
+
+
+class _Spec(Lenient):
+    composite_type_ref: _Kind
+    mode: Literal["Resources", "Pipeline"] | None = None
+    # Checked once it is known how they are meant: see `read_step`.
+    patch_sets: Any = None
+    environment: Any = None
+    resources: Any = None
+    pipeline: tuple[_Step, ...] = Field((), strict=False)
+    write_connection_secrets_to_namespace: str | None = None
+    publish_connection_details_with_store_config_ref: _Named | None = None
+    reclaim_policy: str | None = None
+    revision: int | None = None
+
+    @classmethod
+    def needs(cls, data: Mapping[str, Any]) -> Iterable[Need]:
+        """Steps, in a pipeline; resources, elsewhere. Each under its own name."""
+        steps = data.get("pipeline")
+        if data.get("mode") == "Pipeline":
+            if not steps:
+                yield "pipeline", "a composition of mode Pipeline has at least one step", "add a step"
+            if data.get("resources"):
+                yield "resources", "a composition of mode Pipeline has no resources", "move them into a step's input"
+        elif steps:
+            yield "pipeline", "only a composition of mode Pipeline has steps", "add mode: Pipeline"
+        names = [s.get("step") for s in steps or () if isinstance(s, Mapping)] if isinstance(steps, list) else []
+        for name in dict.fromkeys(n for n in names if n is not None and names.count(n) > 1):
+            yield "pipeline", f"two steps are named {name!r}", "give each its own name"
+
+
+class _Composition(Lenient, Head):
+    spec: _Spec
+
+
+def is_composition(document: Document) -> bool:
+    """Whether the document is a Crossplane composition, or a revision of one, but not the old from/to form."""
+    data = document.data
+    spec = data.get("spec")
+    known = GroupKind.of(data) in (KIND, REVISION)
+    old = data.get("apiVersion") == f"{GROUP}/v1alpha1" and not (isinstance(spec, dict) and "compositeTypeRef" in spec)
+    return known and not old
+
+
+def read(document: Document) -> tuple[Class, list[Problem]]:
+    """The class that the composition describes, and warnings."""
+    raw = parse(_Composition, document)
+    warnings: list[Problem] = []
+    problems = Collector()
+    steps: list[Step] = []
+    for name, function, data, at in _steps(raw.spec, document.data["spec"]):
+        with problems.catch():
+            known = function_of(function, data)
+            if known == FUNCTION:
+                steps.append(read_step(document, data, at, name=name, function=function, warnings=warnings))
+            else:
+                if known == _BY_GROUP[ENVIRONMENT_CONFIGS]:
+                    _check_environment(document, data, at)
+                steps.append(Step(name, function, data, at=fieldpath.to_text(at)))
+    problems.raise_as(ModelError)
+    if raw.spec.mode != "Pipeline":
+        warnings += _ignored_names(document, steps)
+    if raw.spec.mode == "Pipeline" and raw.spec.environment is not None:
+        what = "spec.environment is not read in mode Pipeline"
+        fix = "add a step that runs function-environment-configs"
+        warnings.append(document.problem(what, "spec.environment", fix))
+    serves = raw.spec.composite_type_ref
+    templates = (t for step in steps for t in step.templates)
+    klass = replace(
+        class_of(raw, document, COMPOSITES, templates, api_version=serves.api_version, kind=serves.kind),
+        secret_namespace=raw.spec.write_connection_secrets_to_namespace,
+        steps=tuple(steps),
+        revision=(raw.spec.revision or 1) if raw.kind == REVISION.kind else 0,
+    )
+    return klass, warnings
+
+
+def _steps(spec: _Spec, data: Mapping[str, Any]) -> Iterable[tuple[str, str, dict[str, Any], fieldpath.Path]]:
+    """Name, function, input and place of each step."""
+    if spec.mode == "Pipeline":
+        for index, step in enumerate(spec.pipeline):
+            yield step.step, step.function_ref.name, step.input, ("spec", "pipeline", index, "input")
+        return
+    own = {key: data[key] for key in _OWN if data.get(key) is not None}
+    if isinstance(own.get("resources"), list):
+        own["resources"] = [_filled(r, i) for i, r in enumerate(own["resources"])]
+    environment = own.get("environment")
+    if isinstance(environment, Mapping):
+        sources = {k: v for k, v in environment.items() if k != "patches"}
+        own["environment"] = {"patches": environment.get("patches")}
+        if sources:
+            head = {"apiVersion": f"{ENVIRONMENT_CONFIGS}/v1beta1", "kind": "Input"}
+            yield "environment", "function-environment-configs", {**head, "spec": sources}, ("spec", "environment")
+    head = {"apiVersion": f"{PATCH_AND_TRANSFORM}/v1beta1", "kind": "Resources"}
+    yield "patch-and-transform", FUNCTION, {**head, **own}, ("spec",)
+
+
+def _check_environment(document: Document, data: Mapping[str, Any], at: fieldpath.Path) -> None:
+    if at == ("spec", "environment"):
+        # In `Resources` mode, what the function has in its spec stands in the composition itself.
+        parse(EnvironmentSources, document, data=data["spec"], at=at)
+    else:
+        parse(EnvironmentInput, document, data=data, at=at)
+
+
+def function_of(function: str, data: Mapping[str, Any]) -> str:
+    """Which of the known functions a step runs, empty for another: by the group of its input, else by its name.
+
+    Whoever installs a function names it, so its input identifies it better; but a function reads any input, whatever
+    group that is of.
+    """
+    group = group_of(str(data.get("apiVersion", "")))
+    named = (known for known in FUNCTIONS if function == known or function.endswith(f"-{known}"))
+    return _BY_GROUP.get(group) or next(named, "")
+
+
+def _filled(resource: Any, index: int) -> Any:
+    """A resource with what Crossplane v1 derived from its place and its other fields."""
+    if not isinstance(resource, Mapping):
+        return resource
+    details = resource.get("connectionDetails")
+    filled = {"name": f"resource-{index}", **{k: v for k, v in resource.items() if v is not None}}
+    if "base" in filled:
+        filled["base"] = _unnamed(filled["base"])
+    if isinstance(details, list):
+        filled["connectionDetails"] = [_filled_detail(d) for d in details]
+    return filled
+
+
+def _unnamed(base: Any) -> Any:
+    """A base without `metadata.name`: in mode Resources only a patch, or Crossplane itself, names a resource."""
+    metadata = base.get("metadata") if isinstance(base, Mapping) else None
+    if not isinstance(metadata, Mapping) or "name" not in metadata:
+        return base
+    kept = {k: v for k, v in metadata.items() if k != "name"}
+    return {k: v for k, v in base.items() if k != "metadata"} | ({"metadata": kept} if kept else {})
+
+
+def _ignored_names(document: Document, steps: Iterable[Step]) -> Iterable[Problem]:
+    """A warning for each name in a base that nobody will read."""
+    for template in (t for step in steps for t in step.templates):
+        path = f"{template.at}.base.metadata.name"
+        named = any(p.target is Side.resource and p.to == "metadata.name" for p in template.patches)
+        if not named and has(document.data, path):
+            what = f"{template.name}: metadata.name of a base is ignored in mode Resources, as in Crossplane"
+            fix = "remove it, or patch metadata.name; mode Pipeline keeps it"
+            yield document.problem(what, path, fix)
+
+
+def _filled_detail(detail: Any) -> Any:
+    if not isinstance(detail, Mapping):
+        return detail
+    key = detail.get("fromConnectionSecretKey")
+    implied = (
+        "FromValue"
+        if detail.get("name") is not None and detail.get("value") is not None
+        else "FromConnectionSecretKey"
+        if key is not None
+        else "FromFieldPath"
+        if detail.get("fromFieldPath") is not None
+        else None
+    )
+    filled = {**({"type": implied} if implied else {}), **{k: v for k, v in detail.items() if v is not None}}
+    if filled.get("type") == "FromConnectionSecretKey" and key is not None:
+        filled.setdefault("name", key)
+    return filled
+
+
+def unknown_function(step: Step, document: Document) -> ComposeError:
+    """The refusal of a step that runs a function which is not known."""
+    what = f"the step {step.name!r} runs {step.function}, which is not known here"
+    fix = f"use one of: {', '.join(FUNCTIONS)}; or render it with Crossplane's own command"
+    return ComposeError(document.problem(what, f"{step.at.removesuffix('.input')}.functionRef.name", fix))

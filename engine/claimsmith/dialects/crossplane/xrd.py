@@ -1,0 +1,200 @@
+"""Crossplane's `CompositeResourceDefinition`: a kind of composite, the kind of its claims, and its schema.
+
+Read as v1, v1beta1 and v2, and as v1alpha1 with its `crdSpecTemplate`. The schema's defaults are filled into a
+composite before it is composed, as an API server would.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from pydantic import Field
+
+from claimsmith.base.documents import Document
+from claimsmith.base.errors import ModelError
+from claimsmith.base.names import ClassKey, GroupKind
+from claimsmith.base.parse import parse
+from claimsmith.dialects.common.metadata import Head
+from claimsmith.dialects.crossplane.patch_input import Lenient, Need
+from claimsmith.kubernetes import schema
+
+GROUP = "apiextensions.crossplane.io"
+KIND = GroupKind(GROUP, "CompositeResourceDefinition")
+COMPOSITION = GroupKind(GROUP, "Composition")
+SECRET_NAMESPACE = "crossplane-system"
+"""Where the Secrets of composites go that nobody gave a place."""
+
+
+class _Names(Lenient):
+    kind: str
+    plural: str
+    singular: str = ""
+    list_kind: str = ""
+    short_names: tuple[str, ...] = Field((), strict=False)
+    categories: tuple[str, ...] = Field((), strict=False)
+
+
+class _Named(Lenient):
+    name: str
+
+
+class _Schema(Lenient):
+    open_api_v3_schema: dict[str, Any] = Field(default_factory=dict, alias="openAPIV3Schema")
+
+
+class _Version(Lenient):
+    name: str
+    served: bool = True
+    referenceable: bool = True
+    deprecated: bool = False
+    deprecation_warning: str | None = None
+    schema_: _Schema = Field(default_factory=_Schema, alias="schema")
+    additional_printer_columns: Any = None
+    subresources: Any = None
+    selectable_fields: Any = None
+
+
+class _OldTemplate(Lenient):
+    group: str
+    version: str = ""
+    names: _Names
+    validation: _Schema = Field(default_factory=_Schema)
+    additional_printer_columns: Any = None
+
+
+class _Spec(Lenient):
+    group: str = ""
+    scope: Literal["LegacyCluster", "Cluster", "Namespaced"] | None = None
+    names: _Names | None = None
+    claim_names: _Names | None = None
+    versions: tuple[_Version, ...] = Field((), strict=False)
+    crd_spec_template: _OldTemplate | None = None
+    connection_secret_keys: tuple[str, ...] = Field((), strict=False)
+    default_composition_ref: _Named | None = None
+    enforced_composition_ref: _Named | None = None
+    default_composite_delete_policy: str | None = None
+    default_composition_update_policy: str | None = None
+    metadata: Any = None
+    conversion: Any = None
+
+    @classmethod
+    def needs(cls, data: Mapping[str, Any]) -> Iterable[Need]:
+        """A kind and its versions, one of which compositions are for."""
+        if "crdSpecTemplate" in data:
+            return
+        for key in ("group", "names", "versions"):
+            if not data.get(key):
+                yield key, f"the definition has no {key}", f"add {key}:"
+        versions = data.get("versions")
+        listed = [v for v in versions if isinstance(v, Mapping)] if isinstance(versions, list) else []
+        if len([v for v in listed if v.get("referenceable")]) != 1 and len(listed) > 1:
+            what = "exactly one version must be referenceable: the one that compositions are for"
+            yield "versions", what, "set referenceable: true on one of them, false on the others"
+
+
+class _Definition(Lenient, Head):
+    spec: _Spec
+
+
+@dataclass(frozen=True, slots=True)
+class Xrd:
+    """A kind of composite, and the kind of claim for it where there is one."""
+
+    kind: GroupKind
+    plural: str
+    claim: GroupKind | None
+    namespaced: bool
+    modern: bool
+    """Whether what the core keeps in a composite's spec is below `spec.crossplane`."""
+    versions: Mapping[str, Mapping[str, Any]]
+    """The schema of each version that is served."""
+    connection_keys: tuple[str, ...] = ()
+    """The connection details that reach the composite's Secret; empty means all."""
+    default_composition: str | None = None
+    enforced_composition: str | None = None
+    update_policy: str | None = None
+    document: Document = field(default=Document({}, ""), repr=False, compare=False)
+    version: str = ""
+    """The version that compositions are for."""
+    names: Mapping[str, Any] = field(default_factory=dict)
+    """Plural, singular, short names and categories, as they are written."""
+    claim_names: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """The definition's name, `<plural>.<group>`."""
+        return f"{self.plural}.{self.kind.group}"
+
+    @property
+    def api_version(self) -> str:
+        """Group and version of what compositions are for."""
+        return f"{self.kind.group}/{self.version}"
+
+    def composition(self, *, enforced: bool) -> ClassKey | None:
+        """The composition that composites of the kind always have, or have where they ask for none."""
+        name = self.enforced_composition if enforced else self.default_composition
+        return ClassKey(COMPOSITION, name) if name else None
+
+    def defaulted(self, composite: Document) -> dict[str, Any]:
+        """The composite with its schema's defaults filled in."""
+        version = str(composite.data.get("apiVersion", "")).rpartition("/")[2]
+        if GroupKind.of(composite.data) != self.kind or version not in self.versions:
+            known = ", ".join(f"{self.kind.group}/{v}" for v in self.versions)
+            what = f"{self.document.data['metadata']['name']} defines {self.kind.kind} of {known}"
+            given = f"{composite.data.get('kind')} of {composite.data.get('apiVersion')}"
+            raise ModelError(composite.problem(f"{what}, not {given}", "kind", "give the definition of that kind"))
+        full: dict[str, Any] = schema.defaulted(composite.data, self.schema_of(version))
+        return full
+
+    def schema_of(self, version: str) -> dict[str, Any]:
+        """The version's schema, with the one default that the definition adds to it."""
+        given = self.versions[version]
+        if self.update_policy is None:
+            return dict(given)
+        properties = dict(given.get("properties") or {})
+        spec = dict(properties.get("spec") or {})
+        policy = {"compositionUpdatePolicy": {"type": "string", "default": self.update_policy}}
+        own = {"crossplane": {"type": "object", "properties": policy}} if self.modern else policy
+        properties["spec"] = {**spec, "properties": {**(spec.get("properties") or {}), **own}}
+        return {**given, "properties": properties}
+
+
+def is_definition(document: Document) -> bool:
+    """Whether the document defines a kind of composite."""
+    return GroupKind.of(document.data) == KIND
+
+
+def read(document: Document) -> Xrd:
+    """The definition that a document gives."""
+    raw = parse(_Definition, document)
+    spec, old = raw.spec, raw.spec.crd_spec_template
+    group = old.group if old else spec.group
+    names = old.names if old else spec.names
+    assert names is not None, "needs() asks for names where there is no template"
+    version = old.version if old else ""
+    versions: dict[str, Mapping[str, Any]] = {v.name: v.schema_.open_api_v3_schema for v in spec.versions if v.served}
+    if old:
+        versions = {version: old.validation.open_api_v3_schema}
+    expected = f"{names.plural}.{group}"
+    if raw.metadata.name != expected:
+        what = f"the definition is named {raw.metadata.name!r}, not plural and group, {expected!r}"
+        raise ModelError(document.problem(what, "metadata.name", f"name it {expected}"))
+    modern = raw.api_version == f"{GROUP}/v2" and spec.scope != "LegacyCluster"
+    return Xrd(
+        kind=GroupKind(group, names.kind),
+        plural=names.plural,
+        claim=GroupKind(group, spec.claim_names.kind) if spec.claim_names else None,
+        namespaced=modern and spec.scope in (None, "Namespaced"),
+        modern=modern,
+        versions=versions,
+        connection_keys=spec.connection_secret_keys,
+        default_composition=spec.default_composition_ref.name if spec.default_composition_ref else None,
+        enforced_composition=spec.enforced_composition_ref.name if spec.enforced_composition_ref else None,
+        update_policy=spec.default_composition_update_policy,
+        document=document,
+        version=version or next((v.name for v in spec.versions if v.referenceable), ""),
+        names=names.model_dump(by_alias=True),
+        claim_names=spec.claim_names.model_dump(by_alias=True) if spec.claim_names else {},
+    )

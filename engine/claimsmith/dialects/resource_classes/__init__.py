@@ -1,0 +1,1 @@
+"""Classes of one kind of managed resource (design document 000)."""

@@ -1,0 +1,1 @@
+"""Workload targets and applications (design document 004)."""

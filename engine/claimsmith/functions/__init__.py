@@ -1,0 +1,1 @@
+"""Composition functions: the pipeline and the built-in functions."""

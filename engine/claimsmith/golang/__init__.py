@@ -1,0 +1,1 @@
+"""Values printed and read as Go does. No domain knowledge."""

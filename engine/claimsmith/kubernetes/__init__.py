@@ -1,0 +1,1 @@
+"""Schemas, custom resource definitions, kubeconfigs and the client of a cluster."""

@@ -1,1 +1,0 @@
-"""What the YAML says, as frozen data: one module for each family of kinds."""

@@ -1,0 +1,1 @@
+"""Patches, transforms, connection details and readiness: what a template does with values."""

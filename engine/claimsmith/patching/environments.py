@@ -1,0 +1,117 @@
+"""The environment of a composite: `EnvironmentConfig`s that are named or selected, merged in order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from claimsmith.base import fieldpath
+from claimsmith.base.errors import ComposeError, FieldPathError, NotFound, Problem, suggest
+from claimsmith.base.values import copied, object_at
+from claimsmith.dialects.common.klass import Side
+
+KIND = "EnvironmentConfig"
+_GIVE = "give its file: below components/ or stacks/STACK/resources/, or with --extra where files are rendered"
+
+
+def gathered(
+    sources: Iterable[Mapping[str, Any]],
+    composite: Mapping[str, Any],
+    given: Sequence[Mapping[str, Any]],
+    *,
+    optional: bool = False,
+) -> dict[str, Any]:
+    """The data of all that the sources name or select, later ones over earlier ones."""
+    configs = [d for d in given if d.get("kind") == KIND]
+    found: dict[str, Any] = {}
+    for source in sources:
+        for config in _configs(source, composite, configs, optional=optional):
+            merge_into(found, object_at(config, "data"))
+    return found
+
+
+def started(
+    sources: Mapping[str, Any], sides: Mapping[Side, Mapping[str, Any]], given: Sequence[Mapping[str, Any]]
+) -> dict[str, Any]:
+    """The environment that a step starts with: its defaults, what it gathers over them, what was there over that."""
+    optional = object_at(sources, "policy").get("resolution") == "Optional"
+    found: dict[str, Any] = copied(dict(object_at(sources, "defaultData")))
+    listed = sources.get("environmentConfigs") or ()
+    merge_into(found, gathered(listed, sides[Side.claim], given, optional=optional))
+    merge_into(found, sides[Side.environment])
+    return found
+
+
+def merge_into(target: dict[str, Any], data: Mapping[str, Any]) -> None:
+    """Put data over data: objects are merged, everything else is replaced."""
+    for key, value in data.items():
+        there = target.get(key)
+        if isinstance(there, dict) and isinstance(value, Mapping):
+            merge_into(there, value)
+        else:
+            target[key] = copied(value)
+
+
+def _configs(
+    source: Mapping[str, Any], composite: Mapping[str, Any], configs: Sequence[Mapping[str, Any]], *, optional: bool
+) -> list[Mapping[str, Any]]:
+    if source.get("type") == "Selector":
+        return _selected(object_at(source, "selector"), composite, configs)
+    by_name = {str(object_at(c, "metadata").get("name")): c for c in configs}
+    name = str(object_at(source, "ref").get("name", ""))
+    if name in by_name:
+        return [by_name[name]]
+    if optional:
+        return []
+    fix = suggest(name, by_name, _GIVE)
+    raise ComposeError(Problem(f"there is no {KIND} {name!r}", path="environmentConfigs", fix=fix))
+
+
+def _selected(
+    selector: Mapping[str, Any], composite: Mapping[str, Any], configs: Sequence[Mapping[str, Any]]
+) -> list[Mapping[str, Any]]:
+    labels = _labels(selector.get("matchLabels") or (), composite)
+    if labels is None:
+        return []
+    matching = [c for c in configs if labels.items() <= object_at(object_at(c, "metadata"), "labels").items()]
+    if (selector.get("mode") or "Single") == "Single":
+        if len(matching) != 1:
+            what = f"{len(matching)} {KIND}s match {labels}, where one is wanted"
+            fix = f"fix the labels, or use mode: Multiple; or {_GIVE}"
+            raise ComposeError(Problem(what, path="environmentConfigs", fix=fix))
+        return matching
+    least, most = selector.get("minMatch"), selector.get("maxMatch")
+    if isinstance(least, int) and len(matching) < least:
+        what = f"{len(matching)} {KIND}s match {labels}, where at least {least} are wanted"
+        raise ComposeError(Problem(what, path="environmentConfigs", fix=_GIVE))
+    path = str(selector.get("sortByFieldPath") or "metadata.name")
+    ordered = sorted(matching, key=lambda c: _sort_key(c, path))
+    return ordered[:most] if isinstance(most, int) else ordered
+
+
+def _labels(matches: Iterable[Mapping[str, Any]], composite: Mapping[str, Any]) -> dict[str, str] | None:
+    """The labels to select by; None where an optional one has no value."""
+    labels: dict[str, str] = {}
+    for match in matches:
+        key = str(match.get("key", ""))
+        if (match.get("type") or "FromCompositeFieldPath") == "Value":
+            labels[key] = str(match.get("value", ""))
+            continue
+        try:
+            labels[key] = str(fieldpath.get(composite, str(match.get("valueFromFieldPath", ""))))
+        except NotFound:
+            if match.get("fromFieldPathPolicy") == "Optional":
+                return None
+            raise
+    return labels
+
+
+def _sort_key(config: Mapping[str, Any], path: str) -> tuple[bool, float, str]:
+    """Numbers by size, then texts."""
+    try:
+        value = fieldpath.get(config, path)
+    except FieldPathError:
+        what = f"an {KIND} has no {path} to sort by"
+        raise ComposeError(Problem(what, path="environmentConfigs", fix="add it, or sort by another field")) from None
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    return not number, float(value) if number else 0.0, str(value)

@@ -1,0 +1,389 @@
+"""Which class serves a claim, why, and the record that keeps the choice.
+
+A claim is bound once. The choice is deterministic: a named class, else the classes that its
+selector matches, else the default class; among several the highest weight, then a stable hash.
+It is recorded with the claim's uid and the class's digest, and from then on the record rules:
+a class that appears later changes nothing, a bound class that is gone or changed is an error.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import uuid
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol, TypeVar
+
+from claimsmith.base.documents import Document
+from claimsmith.base.errors import BindingError, Problem, Source, suggest
+from claimsmith.base.names import ClaimKey, ClassKey
+from claimsmith.dialects.common.claim import Claim, ObjectRef
+from claimsmith.dialects.common.klass import Class
+from claimsmith.dialects.crossplane.composition import OF_COMPOSITION
+from claimsmith.dialects.resource_classes.dialect import RESOURCE_CLASSES
+from claimsmith.platform.catalog import Catalog
+
+IS_DEFAULT = "resourceclass.crossplane.io/is-default-class"
+WEIGHT = "resourceclass.crossplane.io/weight"
+UNRECORDED = "unrecorded-binding"
+"""The check that finds choices which bindings.yaml does not hold yet."""
+_NAMESPACE = uuid.UUID("6f1f5b0e-3f3c-5b0a-9a57-4e6f0c1d2a90")
+
+
+class _Weighted(Protocol):
+    """Something to select among: a class for a claim, a target for an application."""
+
+    @property
+    def key(self) -> Any: ...
+    @property
+    def annotations(self) -> Mapping[str, str]: ...
+    @property
+    def document(self) -> Document: ...
+
+
+W = TypeVar("W", bound=_Weighted)
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One line of `bindings.yaml`: the class of a claim, and when that must be reviewed again."""
+
+    claim: ClaimKey
+    uid: str
+    klass: ClassKey
+    reason: str
+    digest: str
+    previous: ClassKey | None = None
+    where: Source | None = None
+    released: bool = False
+    """Whether the claim is gone while its resources stay."""
+    picks: Mapping[str, str] = field(default_factory=dict)
+    """What selectors picked among all resources of the stack: `<template> <path of the reference>`, and the address."""
+    stack: str = ""
+    """The stack whose name its objects carry, where the claim was moved from there."""
+    derived: bool = True
+    """Whether its uid is the one that was derived for the claim; else the claim's own file must have it."""
+
+    def refuse_changed_uid(self, given: str | None = None) -> None:
+        """Refuse a uid that was changed by hand: all names come from it, so everything would be created again."""
+        if not self.derived and self.uid != given:
+            what = f"the uid of {self.claim} is not the one that it was bound with"
+            fix = "restore bindings.yaml from version control; after a rename, let uidsFrom name the old project/stack"
+            raise BindingError(Problem(what, self.where, "uid", fix))
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A class selected among candidates, and why."""
+
+    klass: Class
+    reason: str
+    candidates: tuple[ClassKey, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Binding:
+    """A claim with the class that serves it and its identity."""
+
+    claim: Claim
+    klass: Class
+    uid: str
+    reason: str
+    recorded: bool = True
+    picks: Mapping[str, str] = field(default_factory=dict)
+    """The recorded picks: each holds as long as it fits."""
+    stack: str = ""
+    """The stack that it was moved from, whose name its objects keep as their owner."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unbound:
+    """A claim that no class serves, and what is wrong. A `mistake` names something that is not there."""
+
+    claim: Claim
+    problem: Problem
+    mistake: bool
+
+
+def choose(claim: Claim, catalog: Catalog) -> Choice | Unbound:
+    """The class for a claim that has none yet."""
+    if claim.resource_ref:
+        return _static(claim, claim.resource_ref, catalog)
+    choice = _selected(claim, catalog)
+    if isinstance(choice, Unbound) or not (claim.revision or claim.revision_selector):
+        return choice
+    return _revision(claim, choice, catalog)
+
+
+def _selected(claim: Claim, catalog: Catalog) -> Choice | Unbound:
+    """The class for a claim, whichever revision of it."""
+    serving = [c for c in _offered(claim, catalog) if not c.revision]
+    if claim.force:
+        return _by_name(claim, claim.force, catalog, "forced by its definition", path="kind")
+    if claim.class_ref:
+        return _by_name(claim, claim.class_ref.key, catalog, f"{_word(claim)}Ref", path=f"{claim.word}Ref.name")
+    if claim.class_selector is not None:
+        matching = [c for c in serving if claim.class_selector.matches(c.labels)]
+        if not matching:
+            what = f"no class for {claim.key.group_kind} matches {claim.class_selector}"
+            return _unbound(claim, f"{claim.word}Selector", what, _offer(serving), mistake=False)
+        return _heaviest(claim, matching, f"{_word(claim)}Selector {claim.class_selector}")
+    if claim.default:
+        return _by_name(claim, claim.default, catalog, "default of its definition", path="kind")
+    defaults = [c for c in serving if c.annotations.get(IS_DEFAULT) == "true" or c.dialect.publishing]
+    if not defaults and claim.any_class and serving:
+        return _heaviest(claim, serving, "any of its kind")
+    if not defaults:
+        what = f"{claim.key} names no class, and {claim.key.group_kind} has no default class"
+        return _unbound(claim, "spec", what, _offer(serving), mistake=False)
+    return _heaviest(claim, defaults, "published" if defaults[0].dialect.publishing else "default class")
+
+
+def _revision(claim: Claim, choice: Choice, catalog: Catalog) -> Choice | Unbound:
+    """The revision of the selected composition that a claim names, or the latest that its selector matches."""
+    known = [c for c in _offered(claim, catalog) if c.revision]
+    own = [c for c in known if c.labels.get(OF_COMPOSITION) == choice.klass.name]
+    if claim.revision:
+        fitting = [c for c in own if c.name == claim.revision]
+        path, why = f"{claim.word}RevisionRef.name", f"{choice.reason}; {_word(claim)}RevisionRef"
+    else:
+        assert claim.revision_selector is not None, "asked for by one or the other"
+        fitting = [c for c in own if claim.revision_selector.matches(c.labels)]
+        path, why = f"{claim.word}RevisionSelector", f"{choice.reason}; the latest revision that fits"
+    if not fitting:
+        what = f"no revision of {choice.klass.key} fits {claim.revision or claim.revision_selector}"
+        return _unbound(claim, path, what, _offer(own), mistake=bool(claim.revision))
+    latest = max(fitting, key=lambda c: (c.revision, c.name))
+    return Choice(latest, why, tuple(c.key for c in fitting))
+
+
+def bind_one(
+    claim: Claim, record: Record | None, catalog: Catalog, *, project: str, stack: str, anew: bool = False
+) -> Binding | Unbound:
+    """A claim with its class: as recorded, else by choice. A record that no longer holds is an error.
+
+    A claim that was bound has resources: it must not silently lose its class.
+    """
+    if record:
+        record.refuse_changed_uid(claim.given_uid)
+    if record and not anew:
+        return Binding(
+            claim, _held(claim, record, catalog), record.uid, record.reason, picks=record.picks, stack=record.stack
+        )
+    match choose(claim, catalog):
+        case Unbound() as none:
+            if record:
+                raise BindingError(none.problem)
+            return none
+        case Choice(klass, reason):
+            own = claim.given_uid or new_uid(claim.key, catalog, project=project, stack=stack)
+            uid, kept, moved = (record.uid, record.picks, record.stack) if record else (own, {}, "")
+            return Binding(claim, klass, uid, reason, recorded=False, picks=kept, stack=moved)
+
+
+def to_records(
+    bindings: Iterable[Binding], before: Iterable[Record], picks: Mapping[ClaimKey, Mapping[str, str]] | None = None
+) -> list[Record]:
+    """The records to write for bindings, in the order of the claims' keys; a changed class keeps the one before.
+
+    `picks` are the current picks of each claim's selectors.
+    """
+    picks = picks or {}
+    known = {r.claim: r for r in before}
+    records = []
+    for b in bindings:
+        old = known.get(b.claim.key)
+        picked = dict(sorted(picks.get(b.claim.key, {}).items()))
+        new = Record(b.claim.key, b.uid, b.klass.key, b.reason, b.klass.digest(), picks=picked, stack=b.stack)
+        if old:
+            moved = old.klass != new.klass
+            new = replace(new, previous=old.klass if moved else old.previous)
+        records.append(new)
+    return sorted(records, key=lambda r: r.claim)
+
+
+def unrecorded(bindings: Iterable[Binding], stack: str) -> list[Problem]:
+    """One problem for each binding that is not in the record."""
+    return [
+        Problem(
+            f"{b.claim.key} is not bound yet; {b.klass.key} would serve it ({b.reason})",
+            b.claim.document.source_of("kind"),
+            "",
+            f"run: claimsmith bind {stack}",
+            rule=UNRECORDED,
+        )
+        for b in bindings
+        if not b.recorded
+    ]
+
+
+def unrecorded_picks(binding: Binding, picks: Mapping[str, str], stack: str) -> list[Problem]:
+    """One problem for each pick of a bound claim that is not in the record, or no longer as recorded."""
+    problems = []
+    for place, address in picks.items() if binding.recorded else ():
+        old = binding.picks.get(place)
+        if old == address:
+            continue
+        what = f"{binding.claim.key}, {place}: the pick of {address} is not recorded yet"
+        if old:
+            what = f"{binding.claim.key}, {place}: {old} was picked, which no longer fits; now it is {address}"
+        fix = f"run: claimsmith bind {stack}"
+        problems.append(Problem(what, binding.claim.document.source_of("kind"), "", fix, rule=UNRECORDED))
+    return problems
+
+
+def changed_and_gone(catalog: Catalog, gone: Iterable[Record]) -> list[Problem]:
+    """A claim that was removed in the same change as its class: whether its resources are kept would be anyone's guess.
+
+    The engine keeps or deletes by the policy of the last deployment, not by the one that is written now.
+    """
+    problems = []
+    for record in gone:
+        klass = catalog.classes.get((record.klass, record.claim.group_kind))
+        if klass and klass.digest() != record.digest and not record.released:
+            what = f"{record.claim} was removed, and {record.klass} changed with it"
+            fix = "deploy the changed class first (rebind the claim), then remove the claim"
+            problems.append(Problem(what, record.where, "class", fix))
+    return problems
+
+
+def new_uid(claim: ClaimKey, catalog: Catalog, *, project: str, stack: str) -> str:
+    """A claim's uid at its first binding, by the names that its stack had at its own first binding."""
+    named = catalog.uids_from.split("/") if catalog.uids_from else (project, stack)
+    return derive_uid(claim, project=named[0], stack=named[1])
+
+
+def derive_uid(claim: ClaimKey, *, project: str, stack: str) -> str:
+    """A claim's uid at its first binding: the same on every machine."""
+    return str(uuid.uuid5(_NAMESPACE, f"{project}/{stack}/{claim}"))
+
+
+def _word(claim: Claim) -> str:
+    """What the claim's dialect calls a class: `class` or `composition`."""
+    return claim.word.rpartition(".")[2]
+
+
+def _by_name(claim: Claim, key: ClassKey, catalog: Catalog, reason: str, *, path: str) -> Choice | Unbound:
+    named = catalog.named(key)
+    serving = _offered(claim, catalog)
+    klass = catalog.classes.get((key, claim.key.group_kind))
+    if not named:
+        fix = suggest(key.name, (c.name for c in serving), _offer(serving))
+        twin = next((c for c in serving if c.name == key.name), None)
+        if twin:
+            fix = f"did you mean kind: {twin.key.group_kind.kind} of apiVersion: {twin.api_version}?"
+        return _unbound(claim, path, f"there is no class {key}", fix, mistake=True)
+    if klass is None:
+        what = f"{key} serves {', '.join(str(c.serves) for c in named)}, not {claim.key.group_kind}"
+        return _unbound(claim, path.removesuffix(".name"), what, _offer(serving), mistake=True)
+    if not _may_serve(klass, claim):
+        return _unbound(claim, path, _not_permitted(klass, claim), _offer(serving), mistake=True)
+    return Choice(klass, reason, (key,))
+
+
+def _offered(claim: Claim, catalog: Catalog) -> list[Class]:
+    """The classes that serve the claim's kind, and that the platform lets this claim use."""
+    return [c for c in catalog.serving(claim.key.group_kind) if _may_serve(c, claim)]
+
+
+def _may_serve(klass: Class, claim: Claim) -> bool:
+    """Whether a claim may use a class; one that only makes the composite that is asked for is no choice."""
+    return klass.dialect.publishing or claim.may_be_served_by(klass.name)
+
+
+def _not_permitted(klass: Class, claim: Claim) -> str:
+    return f"claims of this folder may not use {klass.key}: they may use {', '.join(claim.may_use) or 'none'}"
+
+
+def _static(claim: Claim, wanted: ObjectRef, catalog: Catalog) -> Choice | Unbound:
+    """The existing resource that a claim names, as a class that makes nothing."""
+    kinds = catalog.claimable(claim.key.group_kind)
+    if wanted.key.group_kind not in kinds:
+        what = f"{claim.key} cannot bind to {wanted.key}: {claim.key.group_kind} claims no such kind"
+        fix = f"name one of: {', '.join(sorted(map(str, kinds)))}" if kinds else "leave out resourceRef"
+        return _unbound(claim, claim.resource_path, what, fix, mistake=True)
+    return Choice(static_class(claim, wanted), "resourceRef", (wanted.key,))
+
+
+def static_class(claim: Claim, wanted: ObjectRef) -> Class:
+    """The class of a claim for what is there already: no templates, one resource that it never owns."""
+    reference = {"apiVersion": wanted.api_version, "kind": wanted.kind, "name": wanted.name}
+    return Class(
+        api_version=wanted.api_version,
+        key=wanted.key,
+        serves=claim.key.group_kind,
+        templates=(),
+        dialect=RESOURCE_CLASSES,
+        document=claim.document,
+        claim_api_version=claim.api_version,
+        static=reference,
+    )
+
+
+def _held(claim: Claim, record: Record, catalog: Catalog) -> Class:
+    """The recorded class, if the record still holds."""
+    if claim.resource_ref and claim.resource_ref.key == record.klass:
+        return static_class(claim, claim.resource_ref)
+    klass = catalog.classes.get((record.klass, claim.key.group_kind))
+    again = f"claimsmith bind STACK --rebind {claim.key}"
+    if klass is None:
+        what = f"{claim.key} is bound to {record.klass}, which is gone"
+        raise BindingError(Problem(what, record.where, "class", f"bring the class back, or rebind on purpose: {again}"))
+    if not _may_serve(klass, claim):
+        fix = "have the platform team permit the class in claimsmith.yaml again; the claim keeps what it has until then"
+        raise BindingError(Problem(_not_permitted(klass, claim), record.where, "class", fix))
+    if claim.class_ref and not claim.force and claim.class_ref.key != record.klass:
+        what = f"{claim.key} is bound to {record.klass}, but its {_word(claim)}Ref now names {claim.class_ref.key}"
+        where = claim.document.source_of(f"{claim.word}Ref.name")
+        raise BindingError(Problem(what, where, f"{claim.word}Ref", f"put it back, or rebind on purpose: {again}"))
+    if klass.digest() != record.digest:
+        what = f"{klass.key} has changed since {claim.key} was bound to it"
+        where = klass.document.source_of("spec")
+        fix = f"classes are immutable once bound: put it back and make a new class, or rebind on purpose: {again}"
+        raise BindingError(Problem(what, where, "spec", fix))
+    return klass
+
+
+def heaviest(wanted_by: str, candidates: Sequence[W]) -> tuple[W, str]:
+    """The candidate of the highest weight, among equals a stable choice; and how it was found among several."""
+    top = max(weight_of(c) for c in candidates)
+    equals = [c for c in candidates if weight_of(c) == top]
+    selected = min(equals, key=lambda c: hashlib.sha256(f"{wanted_by}|{c.key}".encode()).hexdigest())
+    if len(candidates) == 1:
+        return selected, ""
+    how = "the highest weight" if len(equals) == 1 else "a stable choice among equals"
+    return selected, f"{how} of {len(candidates)}"
+
+
+def _heaviest(claim: Claim, classes: list[Class], why: str) -> Choice:
+    selected, how = heaviest(str(claim.key), classes)
+    return Choice(selected, f"{why}; {how}" if how else why, tuple(c.key for c in classes))
+
+
+def weight_of(candidate: _Weighted) -> int:
+    """How much a class or a target counts where several would do; a weight that is no whole number is refused."""
+    text = candidate.annotations.get(WEIGHT, "0")
+    try:
+        return int(text)
+    except ValueError:
+        where = candidate.document.source_of(("metadata", "annotations", WEIGHT))
+        what = f"the weight {text!r} is no whole number"
+        raise BindingError(Problem(what, where, f"metadata.annotations[{WEIGHT}]", 'write it like "10"')) from None
+
+
+def _unbound(claim: Claim, path: str, what: str, fix: str, *, mistake: bool) -> Unbound:
+    return Unbound(claim, Problem(what, claim.document.source_of(path), path, fix), mistake)
+
+
+def _offer(serving: list[Class]) -> str:
+    if not serving:
+        return "add a class that serves this kind, or fix the claim's apiVersion and kind"
+    names = ", ".join(
+        f"{c.name} ({', '.join(f'{k}={v}' for k, v in c.labels.items())})" if c.labels else c.name for c in serving
+    )
+    return f"use one of: {names}"
+
+
+def pick_key(template: str, ref_path: str) -> str:
+    """How the record names a reference."""
+    return f"{template} {ref_path}"

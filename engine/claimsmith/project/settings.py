@@ -1,0 +1,58 @@
+"""The settings of a project and its stacks: Pulumi.yaml, stacks/Pulumi.<stack>.yaml and claimsmith.yaml."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from claimsmith.base.documents import Document
+from claimsmith.base.errors import LoadError, Problem, Source
+from claimsmith.base.values import object_at
+from claimsmith.platform.settings import FILE
+from claimsmith.project.load import load
+
+STRICT = "strict"
+"""The setting by which a stack refuses claims with fields that nothing reads."""
+
+
+def project_name(root: Path) -> str:
+    """The project's name, from Pulumi.yaml."""
+    documents = load([root / "Pulumi.yaml"], root=root)
+    name = documents[0].data.get("name") if documents else None
+    if not isinstance(name, str):
+        raise LoadError(Problem("Pulumi.yaml has no name", Source("Pulumi.yaml"), "name", "add name: your-project"))
+    return name
+
+
+def stack_configs(root: Path, stack: str) -> list[Document]:
+    """The files of the engine that configure a stack, its own first; one that is missing configures nothing."""
+    paths = [root / "stacks" / f"Pulumi.{stack}.yaml", root / "Pulumi.yaml"]
+    try:
+        return [d for path in paths if path.is_file() for d in load([path], root=root)[:1]]
+    except LoadError as error:
+        # Settings may be secrets, and what is wrong with YAML is reported by quoting some of it.
+        raise LoadError(*(replace(p, what="not valid YAML") for p in error.problems)) from None
+
+
+def stack_setting(root: Path, stack: str, name: str) -> str | None:
+    """A setting of ours, as text: the stack's own, else the one for all stacks; None where there is neither."""
+    key = f"claimsmith:{name}"
+    configs = [object_at(document.data, "config") for document in stack_configs(root, stack)]
+    value = next((config[key] for config in configs if key in config), None)
+    # In Pulumi.yaml an entry may be an object with more than a value.
+    value = value.get("value") if isinstance(value, dict) else value
+    return value if isinstance(value, str) or value is None else str(value).lower()
+
+
+def platform_settings(root: Path) -> Document | None:
+    """The document of claimsmith.yaml: what files below claims/ may contain. None where there is none."""
+    path = root / FILE
+    if not path.exists():
+        return None
+    documents = load([path], root=root)
+    if len(documents) != 1:
+        # An empty one would permit more than none of its entries does.
+        fix = "join the documents into one" if documents else "remove the file, or write its entries"
+        where = documents[1].source_of() if documents else Source(FILE)
+        raise LoadError(Problem(f"{FILE} holds one document", where, fix=fix))
+    return documents[0]

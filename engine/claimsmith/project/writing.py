@@ -1,0 +1,51 @@
+"""Files that are written: where a command may write, and a file whole or not at all."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from pathlib import Path
+
+from claimsmith.base.errors import Problem, WriteError
+
+
+def output_path(path: Path, *, root: Path) -> Path:
+    """The path that a command writes to, if no link of the repository is in it.
+
+    Other people write the repository's files: a link among them would decide where we write. Links elsewhere,
+    such as a home folder on another disk, are the user's own.
+    """
+    repository = next((f for f in (root, *root.parents) if (f / ".git").exists()), root).resolve()
+    whole = path.absolute()
+    for part in (whole, *whole.parents):
+        if part.is_symlink() and part.parent.resolve().is_relative_to(repository):
+            what = f"{str(path)!r} is not written: {part.name!r} in it is a link of the repository"
+            raise WriteError(Problem(what, fix="remove the link, or write to a folder outside the repository"))
+    return path
+
+
+def write_atomically(path: Path, text: str, *, mode: int | None = None) -> bool:
+    """Write a whole file or nothing; a file with this text already stays as it is. Returns whether it was written."""
+    if path.is_file() and not path.is_symlink() and path.read_bytes() == text.encode():
+        return False
+    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        # A file of that name is left by a killed run, or is a link that somebody placed there for us to follow.
+        partial.unlink(missing_ok=True)
+        with partial.open("x", encoding="utf-8") as file:
+            if mode is not None:
+                os.fchmod(file.fileno(), mode)
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        partial.replace(path)
+    except BaseException as error:
+        with suppress(OSError):
+            partial.unlink(missing_ok=True)
+        if not isinstance(error, OSError):
+            raise
+        what = f"{path.name} in {path.parent} cannot be written: {error.strerror}"
+        fix = "free some space, or check the permissions; the file is unchanged"
+        raise WriteError(Problem(what, fix=fix)) from error
+    return True

@@ -1,0 +1,1 @@
+"""Pulumi packages: type tokens and URNs."""

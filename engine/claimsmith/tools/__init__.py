@@ -1,0 +1,1 @@
+"""What the commands do, a folder or a module each."""

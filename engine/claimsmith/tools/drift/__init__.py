@@ -1,0 +1,1 @@
+"""`claimsmith drift`: what has changed in the cluster behind the engine's back."""

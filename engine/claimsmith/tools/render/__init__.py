@@ -1,0 +1,1 @@
+"""`claimsmith render`: a stack, or one composite with its composition, as YAML."""

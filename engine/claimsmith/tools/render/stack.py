@@ -1,0 +1,35 @@
+"""`claimsmith render STACK`: what a stack deploys, as YAML."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from claimsmith import render as renderer
+from claimsmith.base.errors import LoadError, Problem, suggest
+from claimsmith.compose.plan import Plan
+from claimsmith.project.project import Project
+
+
+def rendered(project: Project, stack: str, claim: str | None = None) -> Iterator[str]:
+    """What a stack makes, as YAML, claim by claim."""
+    return renderer.stream(_narrowed(project.plan(stack, unrecorded_ok=True), claim))
+
+
+def rendered_documents(project: Project, stack: str, claim: str | None = None) -> list[dict[str, Any]]:
+    """What a stack makes, as documents."""
+    plan = _narrowed(project.plan(stack, unrecorded_ok=True), claim)
+    made = [document for c in plan.claims for document in renderer.documents(c)]
+    return [*made, *(document for w in plan.workloads for document in w.documents())]
+
+
+def _narrowed(plan: Plan, claim: str | None) -> Plan:
+    if claim is None:
+        return plan
+    chosen = tuple(c for c in plan.claims if c.address == claim)
+    workloads = tuple(w for w in plan.workloads if w.address == claim)
+    if not chosen and not workloads:
+        known = [*(c.address for c in plan.claims), *(w.address for w in plan.workloads)]
+        raise LoadError(Problem(f"there is no claim {claim!r} in {plan.stack}", fix=suggest(claim, known)))
+    return replace(plan, claims=chosen, workloads=workloads)

@@ -1,0 +1,233 @@
+"""A comparison, claim by claim: the fields of each resource that change, and their causes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from claimsmith.base import fieldpath
+from claimsmith.base.names import ClaimKey
+from claimsmith.base.values import refs
+from claimsmith.compose.external_names import external_name
+from claimsmith.compose.plan import PlannedClaim
+from claimsmith.tools.explain.formatting import options_text
+from claimsmith.tools.review.causes import cause_of, place_of
+from claimsmith.tools.review.changes import (
+    Cause,
+    Change,
+    ClaimChange,
+    FieldChange,
+    Kept,
+    Op,
+    ResourceChange,
+    StackReview,
+)
+from claimsmith.tools.review.compare import Comparison, Pair, replacing
+from claimsmith.tools.review.fields import differences, is_secret, shown
+from claimsmith.tools.review.resources import PlannedResource, claim_urn
+
+
+def stack_review(comparison: Comparison) -> StackReview:
+    """The review of an environment, without its warnings."""
+    claims = [c for c in _claims(comparison) if c]
+    given = [resource_change(p, comparison) for p in comparison.pairs.get("", ()) if p.op is not Op.same]
+    known = len({*comparison.old.claims, *comparison.new.claims} | _applications(comparison))
+    return StackReview(
+        stack=comparison.new.plan.stack,
+        claims=tuple(claims),
+        given=tuple(given),
+        unchanged=known - len(claims),
+        refusals=comparison.new.refusals,
+    )
+
+
+def resource_change(pair: Pair, comparison: Comparison) -> ResourceChange:
+    """The change of one resource."""
+    made = pair.made
+    metadata = made.document["metadata"]
+    return ResourceChange(
+        part=made.part,
+        api_version=str(made.document["apiVersion"]),
+        kind=str(made.document["kind"]),
+        namespace=str(metadata.get("namespace") or ""),
+        name=str(metadata["name"]),
+        op=pair.op,
+        urn=made.urn,
+        fields=tuple(_fields(pair, comparison)),
+        settings=tuple(_settings(pair)),
+        why="; ".join(filter(None, (_why(pair, comparison), _external(pair)))),
+        where=place_of(made),
+        holds_data=comparison.new.kinds.holds_data(made.kind),
+        cluster=made.cluster,
+        address=_address(made),
+        refers=_refers(made),
+    )
+
+
+def _claims(comparison: Comparison) -> Iterator[ClaimChange | None]:
+    old, new = comparison.old.claims, comparison.new.claims
+    for address in [*new, *(a for a in old if a not in new)]:
+        yield _claim(address, old.get(address), new.get(address), comparison)
+    for address in sorted(_applications(comparison)):
+        yield _application(address, comparison)
+
+
+def _applications(comparison: Comparison) -> set[str]:
+    return {w.address for side in (comparison.old, comparison.new) for w in side.plan.workloads}
+
+
+def _claim(
+    address: str, old: PlannedClaim | None, new: PlannedClaim | None, comparison: Comparison
+) -> ClaimChange | None:
+    pairs = comparison.pairs.get(address, [])
+    touched = [p for p in pairs if p.op is not Op.same]
+    change = _change(old, new)
+    if change is Change.changed and not touched:
+        return None
+    known = new or old
+    assert known, "a claim is on one side at least"
+    plan = comparison.new.plan if new else comparison.old.plan
+    return ClaimChange(
+        claim=address,
+        short=known.binding.claim.key.short,
+        change=change,
+        class_before=str(old.binding.klass.key) if old else "",
+        class_after=str(new.binding.klass.key) if new else "",
+        reason=new.binding.reason if new else "",
+        where=known.binding.claim.document.source_of(),
+        urn=claim_urn(plan, known),
+        resources=tuple(resource_change(p, comparison) for p in touched),
+        kept=_kept(pairs),
+    )
+
+
+def _change(old: Any, new: Any) -> Change:
+    if old is None:
+        return Change.added
+    if new is None:
+        return Change.removed
+    moved = old.binding.klass.key != new.binding.klass.key
+    return Change.rebound if moved else Change.changed
+
+
+def _application(address: str, comparison: Comparison) -> ClaimChange | None:
+    """An application, which moves between targets as a claim does between classes."""
+    old, new = (
+        next((w.placement for w in side.plan.workloads if w.address == address), None)
+        for side in (comparison.old, comparison.new)
+    )
+    pairs = comparison.pairs.get(address, [])
+    touched = [p for p in pairs if p.op is not Op.same]
+    moved = bool(old and new and old.target_key != new.target_key)
+    if old and new and not touched and not moved:
+        return None
+    known = new or old
+    assert known, "an application is on one side at least"
+    change = Change.added if old is None else Change.removed if new is None else Change.changed
+    return ClaimChange(
+        claim=address,
+        short=ClaimKey.parse(address).short,
+        change=Change.rebound if moved else change,
+        class_before=str(old.target_key) if old else "",
+        class_after=str(new.target_key) if new else "",
+        reason=new.reason if new else "",
+        where=known.application.document.source_of(),
+        resources=tuple(resource_change(p, comparison) for p in touched),
+        kept=_kept(pairs),
+    )
+
+
+def _kept(pairs: list[Pair]) -> tuple[Kept, ...]:
+    same = [p.made for p in pairs if p.op is Op.same]
+    names = [str(m.document["metadata"]["name"]) for m in same]
+    return tuple(Kept(m.part, m.kind.kind, name, _address(m), _refers(m)) for m, name in zip(same, names, strict=True))
+
+
+def _address(made: PlannedResource) -> str:
+    return made.child.address if made.child else f"{made.claim}/{made.part}" if made.claim else made.part
+
+
+def _refers(made: PlannedResource) -> tuple[str, ...]:
+    """What it refers to; for a Secret the children whose keys it unites."""
+    if made.secret and made.planned:
+        templates = {c.template.name: c.address for c in made.planned.children}
+        return tuple(templates[s.child] for s in made.secret.sources if s.child in templates)
+    return tuple(dict.fromkeys(r.resource for r in refs(made.document)))
+
+
+def _fields(pair: Pair, comparison: Comparison) -> Iterator[FieldChange]:
+    new, old, found = pair.new, pair.old, pair.found
+    if new and new.urn in comparison.lost:
+        # The same object under another name of the engine's.
+        old = comparison.lost[new.urn].old
+        found = tuple(differences(dict(old.document), dict(new.document))) if old else ()
+    if old is None or new is None:
+        return
+    for difference in found:
+        yield FieldChange(
+            fieldpath.to_text(difference.path),
+            shown(old.document, difference.path, difference.old),
+            shown(new.document, difference.path, difference.new),
+            cause_of(difference, (comparison.old, old), (comparison.new, new)),
+            replaces=replacing(new, difference.path, comparison.new),
+            secret=is_secret(new.document, difference.path),
+        )
+
+
+def _settings(pair: Pair) -> Iterator[FieldChange]:
+    """How the engine treats it, where that changes; and what feeds a Secret, whose data is unknown here."""
+    old, new = pair.old, pair.new
+    if old is None or new is None:
+        return
+    for name in ("retain", "protect", "timeout", "ignore_changes"):
+        before, after = getattr(old.options, name), getattr(new.options, name)
+        if before != after:
+            retain, *others = options_text(new.options)
+            cause = Cause("option", retain if name == "retain" else "; ".join(others), place_of(new))
+            yield FieldChange(name, _plain(before), _plain(after), cause)
+    if old.account != new.account:
+        own = "the stack's own"
+        yield FieldChange("created as", old.account or own, new.account or own)
+    if old.secret and new.secret and old.secret != new.secret:
+        yield FieldChange("fed by", _sources(old), _sources(new), Cause("source", "its data comes from these Secrets"))
+
+
+def _plain(value: Any) -> Any:
+    return list(value) if isinstance(value, tuple) else value
+
+
+def _sources(made: PlannedResource) -> list[str]:
+    assert made.secret, "only Secrets have sources"
+    return [
+        f"{s.child}: {', '.join(s.key_names)}" if s.keys is not None else f"{s.child}: all keys"
+        for s in made.secret.sources
+    ]
+
+
+def _external(pair: Pair) -> str:
+    """The external name of a new object, if one is set: a resource of that name may exist already."""
+    if pair.op is not Op.created or pair.made.child is None:
+        return ""
+    name = external_name(pair.made.child)
+    return f"its external name is {name!r}" if name not in (None, pair.made.child.name) else ""
+
+
+def _why(pair: Pair, comparison: Comparison) -> str:
+    made = pair.made
+    again = pair.new is None and made.urn in comparison.reborn
+    match pair.op:
+        case Op.created if made.urn in comparison.lost:
+            return "merged into the live object that another URN of the engine's has"
+        case Op.deleted if again:
+            return "and with it what was just merged into it"
+        case Op.created if made.claim in comparison.old.claims:
+            return "its template is new"
+        case Op.deleted | Op.retained if made.claim in comparison.new.claims:
+            return "no template composes it any more"
+        case Op.replaced if pair.old and pair.old.cluster != made.cluster:
+            return f"it moves from {pair.old.cluster or 'the stack'} to {made.cluster or 'the stack'}"
+        case Op.replaced:
+            changed = [fieldpath.to_text(d.path) for d in pair.found if replacing(made, d.path, comparison.new)]
+            return f"{', '.join(changed or ['its cluster'])} cannot be changed in place by the engine"
+        case _:
+            return ""

@@ -1,0 +1,259 @@
+"""A review as data: for each environment its claims, their children and fields, and the warnings."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from claimsmith.base.errors import Problem, Source
+
+
+class Op(StrEnum):
+    """What happens to a resource."""
+
+    created = "created"
+    updated = "updated"
+    replaced = "replaced"
+    deleted = "deleted"
+    retained = "retained"
+    settings = "settings"
+    """Only how the engine treats it changes: kept or deleted, waited for, protected."""
+    same = "same"
+
+
+DESTRUCTIVE = (Op.deleted, Op.replaced)
+CHANGING = ("adopts", "setting-changed")
+"""Warnings of what changes though no object's own document does."""
+
+
+class Change(StrEnum):
+    """What happens to a claim."""
+
+    added = "added"
+    removed = "removed"
+    rebound = "rebound"
+    changed = "changed"
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """What sets a field now, or what no longer does."""
+
+    by: str
+    """`base`, `template`, `table`, `patch`, `identity`, `reference`, `option` or `source`."""
+    what: str
+    where: Source | None = None
+    was: str = ""
+    """The same in the base, where that reads otherwise."""
+    claim: str = ""
+    """The claim's field that changed, as text; empty if the claim is unchanged."""
+    claim_where: Source | None = None
+    whose: str = "claim"
+    """Whose field that is: the claim's, or the environment's."""
+    gone: bool = False
+    """Whether it stands in the base only."""
+
+
+@dataclass(frozen=True, slots=True)
+class FieldChange:
+    """One field, before and after. ABSENT where it was not there, or is no longer."""
+
+    path: str
+    old: Any
+    new: Any
+    cause: Cause | None = None
+    replaces: bool = False
+    """Whether the engine replaces the object because of this field."""
+    secret: bool = False
+    """Whether the values are hidden."""
+
+
+@dataclass(frozen=True, slots=True)
+class ResourceChange:
+    """One resource: a claim's child or Secret, or something that the stack gives."""
+
+    part: str
+    """The template that composes it, within its composites; or its name or address in the engine."""
+    api_version: str
+    kind: str
+    namespace: str
+    name: str
+    op: Op
+    urn: str
+    fields: tuple[FieldChange, ...] = ()
+    settings: tuple[FieldChange, ...] = ()
+    why: str = ""
+    where: Source | None = None
+    holds_data: bool = False
+    cluster: str = ""
+    """The target cluster; empty for the stack's own."""
+    address: str = ""
+    refers: tuple[str, ...] = ()
+    """The addresses of what it refers to."""
+
+    @property
+    def place(self) -> str:
+        """Its namespace, where it has one, and name."""
+        return f"{self.namespace}/{self.name}" if self.namespace else self.name
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A resource that stays as it is."""
+
+    part: str
+    kind: str
+    name: str
+    address: str
+    refers: tuple[str, ...] = ()
+
+
+class Level(StrEnum):
+    """How loud a warning is, the loudest first."""
+
+    danger = "danger"
+    warning = "warning"
+    note = "note"
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewWarning:
+    """One risk of the change."""
+
+    rule: str
+    level: Level
+    what: str
+    claim: str = ""
+    part: str = ""
+    where: Source | None = None
+    fix: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimChange:
+    """One claim, or application, that does not stay as it was."""
+
+    claim: str
+    short: str
+    change: Change
+    class_before: str = ""
+    class_after: str = ""
+    reason: str = ""
+    where: Source | None = None
+    urn: str = ""
+    resources: tuple[ResourceChange, ...] = ()
+    kept: tuple[Kept, ...] = ()
+    """Its resources that stay as they are."""
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """Where the engine's preview differs from the comparison of files, and why."""
+
+    urn: str
+    ours: str
+    engine: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Previewed:
+    """The result of the engine's preview."""
+
+    ops: dict[str, int]
+    agreeing: int
+    differences: tuple[Difference, ...] = ()
+    beside: tuple[str, ...] = ()
+    """What it would change beside the plan's resources: records, providers, components."""
+    problems: tuple[Problem, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class StackReview:
+    """One environment."""
+
+    stack: str
+    claims: tuple[ClaimChange, ...] = ()
+    given: tuple[ResourceChange, ...] = ()
+    """What the stack gives by itself."""
+    warnings: tuple[ReviewWarning, ...] = ()
+    unchanged: int = 0
+    """How many claims stay as they are."""
+    refusals: tuple[Problem, ...] = ()
+    """Why `preview` and `up` would refuse the working tree as it is."""
+    problems: tuple[Problem, ...] = ()
+    """Why one of the sides could not be read."""
+    unread: str = ""
+    """Which side that is: `base` or `working tree`."""
+    preview: Previewed | None = None
+
+    def resources(self) -> Iterator[ResourceChange]:
+        """Every resource that does not stay as it was."""
+        yield from self.given
+        for claim in self.claims:
+            yield from claim.resources
+
+    def counts(self) -> dict[str, int]:
+        """How many resources there are of each operation."""
+        found = Counter(r.op for r in self.resources())
+        return {op.value: found[op] for op in Op if found[op]}
+
+    @property
+    def destructive(self) -> bool:
+        """Whether something is deleted or replaced."""
+        loud = any(w.level is Level.danger for w in self.warnings)
+        engine = bool(self.preview and any(self.preview.ops.get(op.value) for op in DESTRUCTIVE))
+        return loud or engine or any(r.op in DESTRUCTIVE for r in self.resources())
+
+    @property
+    def changes(self) -> bool:
+        """Whether anything changes."""
+        changed = self.claims or self.given or any(w.rule in CHANGING for w in self.warnings)
+        return bool(changed or (self.preview and self.preview.ops))
+
+
+@dataclass(frozen=True, slots=True)
+class CodeChange:
+    """One generated component."""
+
+    file: str
+    change: str
+    """`added`, `removed` or `changed`."""
+    added: int
+    removed: int
+    diff: tuple[str, ...]
+    """The lines that differ, with a little of what stands around them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Review:
+    """The change between a revision and the working tree."""
+
+    project: str
+    base: str
+    """The revision as it was named."""
+    commit: str
+    stacks: tuple[StackReview, ...] = ()
+    code: tuple[CodeChange, ...] = ()
+    warnings: tuple[ReviewWarning, ...] = ()
+    """Those of the whole project."""
+
+    @property
+    def failed(self) -> bool:
+        """Whether a side of some environment could not be read, or the working tree would be refused."""
+        unseen = any(s.preview and s.preview.problems for s in self.stacks)
+        return unseen or any(s.problems or s.refusals for s in self.stacks)
+
+    @property
+    def destructive(self) -> bool:
+        """Whether something is deleted or replaced anywhere."""
+        loud = any(w.level is Level.danger for w in self.warnings)
+        return loud or any(s.destructive for s in self.stacks)
+
+    @property
+    def changes(self) -> bool:
+        """Whether anything changes anywhere."""
+        return bool(self.warnings) or any(s.changes for s in self.stacks) or bool(self.code)

@@ -1,0 +1,101 @@
+"""Two snapshots of an environment compared: what happens to each object of either."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from claimsmith.base import fieldpath
+from claimsmith.tools.review.changes import Op
+from claimsmith.tools.review.fields import Difference, differences, touching, within, without
+from claimsmith.tools.review.resources import PlannedResource
+from claimsmith.tools.review.snapshot import Snapshot
+
+IDENTITY = (("metadata", "name"), ("metadata", "namespace"))
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """One object on both sides, or on the one that has it."""
+
+    old: PlannedResource | None
+    new: PlannedResource | None
+    op: Op
+    found: tuple[Difference, ...] = ()
+
+    @property
+    def made(self) -> PlannedResource:
+        """It as it will be, or as it was."""
+        known = self.new or self.old
+        assert known, "a pair has a side"
+        return known
+
+
+@dataclass(slots=True)
+class Comparison:
+    """All pairs of an environment, by the claim that they are for."""
+
+    old: Snapshot
+    new: Snapshot
+    pairs: dict[str, list[Pair]] = field(default_factory=dict)
+    lost: dict[str, Pair] = field(default_factory=dict)
+    """Objects that move to another URN, by their new URN."""
+
+    reborn: dict[str, str] = field(default_factory=dict)
+    """The same the other way round: old URN and new."""
+
+    def all(self) -> Iterator[Pair]:
+        """Every pair."""
+        return (pair for pairs in self.pairs.values() for pair in pairs)
+
+
+def compare(old: Snapshot, new: Snapshot) -> Comparison:
+    """What becomes of every object of two sides."""
+    comparison = Comparison(old, new)
+    taken: set[str] = set()
+    for made in new.made.values():
+        before = next((old.made[u] for u in (made.urn, *made.aliases) if u in old.made and u not in taken), None)
+        if before:
+            taken.add(before.urn)
+        comparison.pairs.setdefault(made.claim, []).append(_pair(before, made, new))
+    for made in old.made.values():
+        if made.urn not in taken:
+            op = Op.retained if made.options.retain else Op.deleted
+            comparison.pairs.setdefault(made.claim, []).append(Pair(made, None, op))
+    gone = {p.old.identity: p for p in comparison.all() if p.old and p.new is None}
+    fresh = [p.new for p in comparison.all() if p.new and p.old is None]
+    comparison.lost = {made.urn: gone[made.identity] for made in fresh if made.identity in gone}
+    comparison.reborn = {lost.made.urn: urn for urn, lost in comparison.lost.items()}
+    return comparison
+
+
+def replacing(made: PlannedResource, path: fieldpath.Path, side: Snapshot) -> bool:
+    """Whether the engine's provider replaces the object when this field changes."""
+    if any(within(path, p) for p in IDENTITY):
+        return True
+    return touching(path, side.kinds.replaced.get(made.kind, ())) is not None and not made.held
+
+
+def _pair(old: PlannedResource | None, new: PlannedResource, side: Snapshot) -> Pair:
+    if old is None:
+        return Pair(None, new, Op.created)
+    if old.document == new.document and old.options == new.options and _elsewhere(old) == _elsewhere(new):
+        same = old.secret == new.secret
+        return Pair(old, new, Op.same if same else Op.settings)
+    ignored = [fieldpath.parse(p) for p in new.options.ignore_changes]
+    found = tuple(without(differences(dict(old.document), dict(new.document)), ignored))
+    if old.cluster != new.cluster or any(replacing(new, d.path, side) for d in found):
+        return Pair(old, new, Op.replaced, found)
+    if found:
+        return Pair(old, new, Op.updated, found)
+    return Pair(old, new, Op.settings if _treated(old) != _treated(new) else Op.same)
+
+
+def _elsewhere(made: PlannedResource) -> tuple[str, str]:
+    return made.cluster, made.account
+
+
+def _treated(made: PlannedResource) -> tuple[object, ...]:
+    """How the engine treats it, beside its document."""
+    options = made.options
+    return options.retain, options.protect, options.timeout, options.ignore_changes, made.account, made.secret

@@ -1,0 +1,40 @@
+"""The output formats of a review: JSON, Markdown, HTML and text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from claimsmith.base.printable import json_text
+from claimsmith.tools.explain.formatting import plain
+from claimsmith.tools.review import markdown, page, text
+from claimsmith.tools.review.changes import Review
+
+FORMAT = 1
+"""Grows when the JSON's shape changes in a way that breaks its readers."""
+
+
+def to_dict(review: Review) -> dict[str, Any]:
+    """The review for a machine to read. docs/guides/review.md documents its fields."""
+    whole: dict[str, Any] = plain(review)
+    for entry, stack in zip(whole["stacks"], review.stacks, strict=True):
+        entry["counts"] = stack.counts()
+        entry["destructive"] = stack.destructive
+    head = {"format": FORMAT, "changes": review.changes, "destructive": review.destructive, "failed": review.failed}
+    return {**head, **whole}
+
+
+def _json(review: Review) -> str:
+    return json_text(to_dict(review), default=str) + "\n"
+
+
+def _terminal(review: Review) -> str:
+    return "".join("".join(part for _, part in line).rstrip() + "\n" for line in text.lines(review))
+
+
+WRITERS: Mapping[str, Callable[[Review], str]] = {
+    "terminal": _terminal,
+    "json": _json,
+    "markdown": markdown.markdown,
+    "html": page.page,
+}

@@ -1,0 +1,303 @@
+"""The warnings of a change, the most severe first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from claimsmith.base import fieldpath
+from claimsmith.base.absent import ABSENT
+from claimsmith.base.errors import Source
+from claimsmith.base.labels import ADOPT, PREVIOUS_API_VERSION
+from claimsmith.compose.connections import Connection
+from claimsmith.compose.identity import is_adopting
+from claimsmith.compose.plan import Plan, PlannedClaim
+from claimsmith.tools.review.access import powers, widened
+from claimsmith.tools.review.causes import place_of
+from claimsmith.tools.review.changes import Level, Op, ReviewWarning
+from claimsmith.tools.review.compare import Comparison
+from claimsmith.tools.review.fields import touching
+from claimsmith.tools.review.resources import PlannedResource
+
+Rule = Callable[[Comparison], Iterator[ReviewWarning]]
+
+
+def warnings_of(comparison: Comparison) -> tuple[ReviewWarning, ...]:
+    """All warnings of an environment: by loudness, then in the order of the rules and of the claims."""
+    return in_order([w for rule in RULES for w in rule(comparison)])
+
+
+def in_order(found: Sequence[ReviewWarning]) -> tuple[ReviewWarning, ...]:
+    """Warnings by severity; equals in their given order."""
+    loudness = list(Level)
+    return tuple(sorted(dict.fromkeys(found), key=lambda w: loudness.index(w.level)))
+
+
+def _same_identity(comparison: Comparison) -> Iterator[ReviewWarning]:
+    """Deleted and created under one identity: the engine merges the new into the live object, then deletes it."""
+    for pair in comparison.all():
+        lost = comparison.lost.get(pair.new.urn) if pair.new and pair.old is None else None
+        if lost is None or pair.new is None or lost.old is None:
+            continue
+        new, old = _who(pair.new, lost.old), _who(lost.old, pair.new)
+        if lost.op is Op.retained:
+            what = f"{_object(pair.new)} is left behind by {old} and taken over by {new}"
+            yield _of(pair.new, "identity-taken-over", Level.note, what, "make sure that nothing else deletes it")
+            continue
+        what = (
+            f"{_object(pair.new)} would be lost: {new} is merged into the live object under another URN, "
+            f"then the URN of {old} is deleted, and the object with it"
+        )
+        fix = "keep the apiVersion and the template's name; or name the old ones: previousName beside the base, "
+        fix += f"the annotation {PREVIOUS_API_VERSION} on it"
+        yield _of(pair.new, "identity-lost", Level.danger, what, fix)
+
+
+def _data_lost(comparison: Comparison) -> Iterator[ReviewWarning]:
+    """Deletion or replacement of something that holds data, unless a more severe warning reports it already."""
+    lost = {p.made.urn for p in comparison.lost.values()}
+    for pair in comparison.all():
+        made = pair.old
+        if made is None or made.held or made.urn in lost or not comparison.new.kinds.holds_data(made.kind):
+            continue
+        if pair.op is Op.deleted:
+            fix = "let its reclaimPolicy be Retain, deploy that, and remove it then; or take a backup first"
+            yield _of(made, "data-deleted", Level.danger, f"{_object(made)} holds data and is deleted", fix)
+        elif pair.op is Op.replaced and not made.options.retain:
+            fix = "leave what cannot be changed in place as it is, or move the data first"
+            yield _of(made, "data-replaced", Level.danger, f"{_object(made)} holds data and is replaced", fix)
+
+
+def _unchangeable(comparison: Comparison) -> Iterator[ReviewWarning]:
+    """A field that the provider's definition, or a table, does not let change."""
+    for pair in comparison.all():
+        if pair.old is None or pair.new is None or pair.op is not Op.updated:
+            continue
+        messages = dict(comparison.new.rules.get(pair.new.kind, ()))
+        listed = comparison.new.kinds.immutable.get(pair.new.kind, ())
+        for difference in pair.found:
+            if difference.old is ABSENT:
+                continue
+            rule, row = touching(difference.path, messages), touching(difference.path, listed)
+            if rule is None and row is None:
+                continue
+            text = fieldpath.to_text(difference.path)
+            by = f"its definition says {messages[rule]!r}" if rule is not None else "as the table of kinds has it"
+            what = f"{_object(pair.new)}: {text} cannot be changed once it exists ({by})"
+            fix = "restore the value; or add another claim or template, and move the data"
+            level = Level.danger if comparison.new.kinds.holds_data(pair.new.kind) else Level.warning
+            yield _of(pair.new, "immutable-field", level, what, fix)
+
+
+def _moved(comparison: Comparison) -> Iterator[ReviewWarning]:
+    """A claim that moves to another class, or an application to another target."""
+    before = {c.address: c for c in comparison.old.plan.walk()}
+    for claim in comparison.new.plan.walk():
+        old = before.get(claim.address)
+        if old and old.binding.klass.key != claim.binding.klass.key:
+            what = f"{claim.address} moves from {old.binding.klass.key} to {claim.binding.klass.key}"
+            fix = "see that each child of the old class has one of the same name and kind in the new one"
+            yield ReviewWarning("binding-moves", Level.warning, what, claim.address, "", _claimed(claim), fix)
+    placed = {w.address: w.placement for w in comparison.old.plan.workloads}
+    for workload in comparison.new.plan.workloads:
+        was = placed.get(workload.address)
+        if was and was.target.cluster.identity != workload.placement.target.cluster.identity:
+            what = f"{workload.address} moves from {was.target_key} to {workload.placement.target_key}, another cluster"
+            where = workload.placement.application.document.source_of()
+            fix = "its resources are deleted there and created here: move the data first"
+            yield ReviewWarning("binding-moves", Level.warning, what, workload.address, "", where, fix)
+
+
+def _unserved(comparison: Comparison) -> Iterator[ReviewWarning]:
+    """A claim that had a class and has none now, or a new one that nothing serves."""
+    before = {u.claim.key for u in comparison.old.plan.unbound}
+    for unbound in comparison.new.plan.unbound:
+        address, problem = str(unbound.claim.key), unbound.problem
+        if unbound.claim.key in before:
+            continue
+        lost = address in comparison.old.claims
+        what = f"{address} {'loses its class' if lost else 'is served by nothing'}: {problem.what}"
+        level = Level.danger if lost else Level.warning
+        yield ReviewWarning("claim-unserved", level, what, address, "", problem.where, problem.fix)
+
+
+def _deleting(comparison: Comparison) -> Iterator[ReviewWarning]:
+    """A reclaim policy that deletes where it kept, or protection that ends."""
+    for pair in comparison.all():
+        if pair.old is None or pair.new is None:
+            continue
+        old, new = pair.old.options, pair.new.options
+        data = comparison.new.kinds.holds_data(pair.new.kind)
+        if old.retain and not new.retain:
+            what = f"{_object(pair.new)} was kept when its claim ends, and is deleted with it from now on"
+            level = Level.warning if data else Level.note
+            yield _of(pair.new, "reclaim-deletes", level, what, "let its reclaimPolicy be Retain")
+        if old.protect and not new.protect:
+            what = f"{_object(pair.new)} was protected, and is no longer"
+            yield _of(pair.new, "protection-ends", Level.note, what, "annotate it with claimsmith.io/protect")
+
+
+def _refused(comparison: Comparison) -> Iterator[ReviewWarning]:
+    """What is protected and would go: the engine refuses."""
+    for pair in comparison.all():
+        if pair.op in (Op.deleted, Op.replaced) and pair.old and pair.old.options.protect:
+            what = f"{_object(pair.old)} is protected: the engine refuses to delete it, and the run fails"
+            yield _of(pair.old, "protected", Level.warning, what, "end the protection first, and deploy that")
+
+
+def _keys_missing(comparison: Comparison) -> Iterator[ReviewWarning]:
+    """Keys that a claim's Secret had, or that its kind promises, and that nothing delivers."""
+    before = {c.address: c for c in comparison.old.plan.walk()}
+    for claim in comparison.new.plan.walk():
+        old = before.get(claim.address)
+        if claim.connection is None or claim.binding.klass.static:
+            continue
+        delivered = _keys(claim.connection)
+        wanted = dict.fromkeys(claim.binding.klass.contract, "its kind promises it")
+        was = _keys(old.connection) if old and old.connection else None
+        wanted |= dict.fromkeys(was or (), "it had it before")
+        for key, why in wanted.items():
+            if delivered is not None and key not in delivered:
+                what = f"the Secret of {claim.address} will have no key {key!r} ({why})"
+                fix = f"let a template offer the connection detail {key}"
+                yield ReviewWarning("secret-key-missing", Level.warning, what, claim.address, "", _claimed(claim), fix)
+        yield from _sources_missing(claim, old)
+
+
+def _sources_missing(claim: PlannedClaim, old: PlannedClaim | None) -> Iterator[ReviewWarning]:
+    """Secrets whose keys are unknown here and that are no longer a source."""
+    if old is None or old.connection is None or claim.connection is None:
+        return
+    now = {s.child for s in claim.connection.sources}
+    for source in old.connection.sources:
+        if source.child not in now and source.keys is None:
+            what = f"the Secret of {claim.address} will no longer have the keys of {source.child!r} ({source.kind})"
+            fix = "let the class compose something that delivers the same keys"
+            yield ReviewWarning(
+                "secret-key-missing", Level.warning, what, claim.address, source.child, _claimed(claim), fix
+            )
+
+
+def _accounts(comparison: Comparison) -> Iterator[ReviewWarning]:
+    """Children that another service account creates."""
+    moved: dict[tuple[str, str, str], Source] = {}
+    for pair in comparison.all():
+        if pair.old and pair.new and pair.old.account != pair.new.account and pair.new.planned:
+            by = pair.new.planned.binding.klass
+            moved.setdefault((str(by.key), pair.old.account, pair.new.account), by.document.source_of("spec"))
+    for (klass, old, new), where in moved.items():
+        fix = "see what the account may do: kubectl auth can-i --list --as system:serviceaccount:NAMESPACE:NAME"
+        if not new:
+            what = f"what {klass} composes was created as {old}, and is now created with the stack's own permissions"
+            yield ReviewWarning("account-widened", Level.warning, what, "", "", where, "name a service account again")
+        else:
+            what = f"what {klass} composes was created as {old or 'the stack itself'}, and is now created as {new}"
+            level = Level.warning if old else Level.note
+            yield ReviewWarning("account-moves", level, what, "", "", where, fix)
+
+
+def _rights(comparison: Comparison) -> Iterator[ReviewWarning]:
+    """Roles and their bindings that allow more than before."""
+    for pair in comparison.all():
+        if pair.new is None or pair.op is Op.same:
+            continue
+        more = widened(pair.old.document if pair.old else None, pair.new.document)
+        great = [power for power in powers(pair.new.document) if power in more]
+        if great:
+            what = f"{_object(pair.new)} gives somebody power over everything: {_some(great)}"
+            yield _of(pair.new, "rights-unlimited", Level.danger, what, "allow only what is used")
+        elif more and pair.old:
+            what = f"{_object(pair.new)} allows more than before: {_some(more)}"
+            yield _of(pair.new, "rights-widened", Level.warning, what, "allow only what is used")
+
+
+def _unread(comparison: Comparison) -> Iterator[ReviewWarning]:
+    """Fields of claims that nothing reads, changed or not: otherwise they stay unnoticed."""
+    for problem in comparison.new.plan.unread.warnings:
+        yield ReviewWarning("claim-field-unread", Level.warning, problem.what, where=problem.where, fix=problem.fix)
+
+
+def _some(words: Sequence[str]) -> str:
+    return "; ".join(words[:4]) + (f" and {len(words) - 4} more" if len(words) > 4 else "")
+
+
+def _adopting(comparison: Comparison) -> Iterator[ReviewWarning]:
+    """Objects that the stack adopts from now on, whoever created them."""
+    before = {(claim, what) for claim, what, _ in _adopted(comparison.old.plan)}
+    for claim, what, where in _adopted(comparison.new.plan):
+        if (claim, what) not in before:
+            what_happens = f"{what} is adopted, whoever created it: it is changed, and deleted with the stack"
+            fix = f"check who created it; without {ADOPT} an object with another owner is refused"
+            yield ReviewWarning("adopts", Level.warning, what_happens, claim, "", where, fix)
+
+
+def _adopted(plan: Plan) -> Iterator[tuple[str, str, Source]]:
+    """Each object that a plan would take over: the new owner, the object, and the place that adopts it."""
+    path = ("metadata", "annotations", ADOPT)
+    for claim in plan.walk():
+        document = claim.binding.claim.document
+        if is_adopting(document.data) and claim.connection:
+            secret = claim.connection
+            yield claim.address, f"Secret {secret.namespace}/{secret.name}", document.source_of(path)
+        for child in (c for c in claim.children if is_adopting(c.template.base)):
+            source = child.template.document or claim.binding.klass.document
+            place = f"{child.namespace}/{child.name}" if child.namespace else child.name
+            yield claim.address, f"{child.template.kind} {place}", source.source_of(child.template.at)
+    for workload in plan.workloads:
+        application = workload.placement.application
+        whole = is_adopting(application.data)
+        for resource in workload.resources:
+            if whole or resource.template.annotations.get(ADOPT) == "true":
+                metadata = resource.document["metadata"]
+                place = f"{metadata['namespace']}/" if metadata.get("namespace") else ""
+                cluster = workload.placement.target.cluster.identity
+                what = f"{resource.document['kind']} {place}{metadata['name']} in {cluster}"
+                yield workload.address, what, application.document.source_of(path)
+    for given in plan.resources:
+        if is_adopting(given.document):
+            yield "", str(given.key), Source(f"stacks/{plan.stack}/resources")
+
+
+def _keys(secret: Connection) -> set[str] | None:
+    """The keys that a Secret will have; None where a source brings whatever it has."""
+    if any(s.keys is None for s in secret.sources):
+        return None
+    keys = {f"{s.prefix}{name}" for s in secret.sources for name in s.key_names}
+    return keys & set(secret.only) if secret.only else keys
+
+
+def _of(made: PlannedResource, rule: str, level: Level, what: str, fix: str) -> ReviewWarning:
+    return ReviewWarning(rule, level, what, made.claim, made.part, place_of(made), fix)
+
+
+def _object(made: PlannedResource) -> str:
+    metadata = made.document["metadata"]
+    place = f"{metadata['namespace']}/" if metadata.get("namespace") else ""
+    where = f" in {made.cluster}" if made.cluster else ""
+    return f"{made.kind.kind} {place}{metadata['name']}{where}"
+
+
+def _who(made: PlannedResource, other: PlannedResource) -> str:
+    """What composes an object, as far as it differs from the other."""
+    template = made.part if made.claim == other.claim else f"{made.claim or 'the stack'}/{made.part}"
+    version = str(made.document["apiVersion"])
+    return f"{template} of {version}" if version != other.document["apiVersion"] else template
+
+
+def _claimed(claim: PlannedClaim) -> Source:
+    return claim.binding.claim.document.source_of()
+
+
+RULES: tuple[Rule, ...] = (
+    _same_identity,
+    _unserved,
+    _data_lost,
+    _unchangeable,
+    _refused,
+    _adopting,
+    _moved,
+    _deleting,
+    _keys_missing,
+    _accounts,
+    _rights,
+    _unread,
+)

@@ -1,0 +1,1 @@
+"""`claimsmith shard`: cut a stack into several."""

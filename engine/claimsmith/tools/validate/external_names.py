@@ -1,0 +1,33 @@
+"""External names: two things of one kind must not get the same in the cloud."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from claimsmith.base.errors import Problem
+from claimsmith.base.labels import EXTERNAL_NAME, EXTERNAL_NAME_SUFFIX
+from claimsmith.compose.expand import Child
+from claimsmith.compose.plan import Plan, PlannedClaim
+
+
+def same_external_names(plan: Plan) -> Iterator[Problem]:
+    """One warning for each kind of which a claim's external name reaches several children unchanged."""
+    for claim in plan.walk():
+        if claim.identity.external_name and claim.identity.dialect.passes_external_name:
+            yield from _shared(claim)
+
+
+def _shared(claim: PlannedClaim) -> Iterator[Problem]:
+    named: dict[tuple[str, str], list[Child]] = {}
+    for child in claim.children:
+        name = (child.document["metadata"].get("annotations") or {}).get(EXTERNAL_NAME)
+        if isinstance(name, str):
+            named.setdefault((str(child.template.group_kind), name), []).append(child)
+    for (kind, name), children in named.items():
+        if len(children) > 1:
+            listed = ", ".join(c.template.name for c in children)
+            what = f"{claim.address}: {listed}, all of {kind}, get the one external name {name!r}"
+            path = ("metadata", "annotations", EXTERNAL_NAME)
+            where = claim.binding.claim.document.source_of(path)
+            fix = f"annotate their bases in {claim.binding.klass.key} with {EXTERNAL_NAME_SUFFIX}, each with its own"
+            yield Problem(what, where, f"metadata.annotations[{EXTERNAL_NAME}]", fix)

@@ -1,0 +1,107 @@
+"""All checks of a project, and what they found."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from claimsmith.base.documents import Document
+from claimsmith.base.errors import Collector, Problem, in_order
+from claimsmith.compose.plan import Plan
+from claimsmith.platform.catalog import Catalog
+from claimsmith.project.components import component_problems
+from claimsmith.project.project import Project
+from claimsmith.tools.validate import choices, crossplane, external_names, fields, references
+from claimsmith.tools.validate.rules import Findings, caught
+from claimsmith.tools.validate.schemas import Rules
+
+
+@dataclass(slots=True)
+class Report:
+    """What a validation found."""
+
+    summary: list[str] = field(default_factory=list)
+    warnings: list[Problem] = field(default_factory=list)
+    errors: list[Problem] = field(default_factory=list)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The report for a machine to read."""
+        return {
+            "valid": not self.errors,
+            "errors": [p.to_dict() for p in self.errors],
+            "warnings": [p.to_dict() for p in self.warnings],
+        }
+
+
+def validate(
+    project: Project,
+    stacks: Sequence[str],
+    report_progress: Callable[[str], None] | None = None,
+    *,
+    strict: bool = False,
+) -> Report:
+    """Check the platform's files and each stack's claims; `report_progress` gets what is being checked.
+
+    Where it is `strict`, fields of claims that nothing reads are errors.
+    """
+    report, findings, found = Report(), Findings(), Collector()
+    tell = report_progress or (lambda _: None)
+    with caught(found):
+        tell("components")
+        catalog = project.catalog()
+        rules = Rules(catalog, project.table())
+        findings.add(_check_platform(project, catalog, rules, stacks, found))
+        reported = {(p.where.file, p.path) for p in findings.errors if p.where}
+        report.summary.append(f"components: {len(catalog.classes)} classes")
+        for stack in stacks:
+            tell(stack)
+            with caught(found):
+                plan = project.plan(stack, unrecorded_ok=True, strict=strict)
+                report.summary.append(_line(stack, plan))
+                findings.add(_check_plan(plan, rules, reported))
+    report.errors = in_order([*findings.errors, *found.problems])
+    wrong = set(report.errors)
+    report.warnings = [w for w in in_order(findings.warnings) if w not in wrong]
+    return report
+
+
+def _check_platform(
+    project: Project, catalog: Catalog, rules: Rules, stacks: Sequence[str], found: Collector
+) -> Findings:
+    """What is wrong with the platform's files, whether or not anybody claims anything."""
+    findings = Findings()
+    findings.odd("doubtful-document", catalog.warnings)
+    findings.errors += component_problems(project, catalog.classes.values())
+    findings.add(choices.check_choices(catalog))
+    findings.odd("class-never-selected", choices.offered_nowhere(catalog, project.stacks()))
+    findings.add(crossplane.check_crossplane(catalog, rules))
+    findings.add(fields.check_classes(catalog, rules))
+    given: list[Document] = []
+    for stack in stacks:
+        with caught(found):
+            given += project.given_documents(stack)
+    findings.add(references.check_references(catalog, rules, given))
+    return findings
+
+
+def _check_plan(plan: Plan, rules: Rules, reported: fields.Reported) -> Findings:
+    """What is wrong with a stack's claims, though each could be planned."""
+    findings = Findings()
+    for unbound in plan.unbound:
+        findings.report("unbound-claim", unbound.problem, never=unbound.mistake)
+    findings.errors += plan.unread.errors
+    findings.warnings += plan.unread.warnings
+    unread = {(p.where, p.path) for p in plan.unread.errors}
+    invalid = fields.claim_problems(plan, rules)
+    findings.wrong("claim-invalid", (p for p in invalid if (p.where, p.path) not in unread))
+    findings.wrong("result-invalid", fields.result_problems(plan, rules, reported))
+    findings.odd("doubtful-plan", plan.warnings)
+    findings.odd("shared-external-name", external_names.same_external_names(plan))
+    return findings
+
+
+def _line(stack: str, plan: Plan) -> str:
+    children = sum(len(c.children) for c in plan.claims)
+    claims = f"{stack}: {len(plan.claims)} claims bound, {len(plan.unbound)} unbound, {children} resources"
+    return f"{claims}, {len(plan.workloads)} applications scheduled" if plan.workloads else claims

@@ -1,0 +1,60 @@
+"""A project's settings: those of one stack, and those of all stacks that stand in Pulumi.yaml."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from claimsmith.project.project import Project
+from claimsmith.tools.review.project import files_of
+from tests.support.paths import ROOT
+from tests.support.samples import write_files
+
+STACK = "stacks/Pulumi.dev.yaml"
+
+
+@pytest.mark.parametrize(
+    ("project", "stack", "want"),
+    [
+        pytest.param("", None, None, id="nowhere"),
+        pytest.param("", 'config: {"claimsmith:records": "true"}', "true", id="in-the-stacks-file"),
+        pytest.param("", 'config: {"claimsmith:records": true}', "true", id="a-truth-value"),
+        pytest.param('config: {"claimsmith:records": "true"}', None, "true", id="for-all-stacks"),
+        pytest.param('config: {"claimsmith:records": true}', None, "true", id="a-truth-value-for-all-stacks"),
+        pytest.param('config: {"claimsmith:records": {value: true}}', None, "true", id="for-all-stacks-as-value"),
+        pytest.param(
+            'config: {"claimsmith:records": "true"}',
+            'config: {"claimsmith:records": "false"}',
+            "false",
+            id="the-stacks-own-wins",
+        ),
+        pytest.param(
+            'config: {"claimsmith:records": "true"}', "encryptionsalt: v1:x", "true", id="a-stack-with-a-salt-only"
+        ),
+        pytest.param("config: stacks", None, None, id="the-old-name-of-stackConfigDir"),
+    ],
+)
+def test_setting(tmp_path: Path, project: str, stack: str | None, want: str | None) -> None:
+    own = {} if stack is None else {STACK: stack}
+    root = write_files(tmp_path, {"Pulumi.yaml": f"name: shop\nruntime: python\n{project}\n", **own})
+    assert Project(root).setting("dev", "records") == want
+
+
+def test_a_salt_is_no_part_of_what_a_plan_is_made_of(tmp_path: Path) -> None:
+    project = Project(write_files(tmp_path, {}))
+    before = files_of(project, "dev")
+    write_files(tmp_path, {STACK: "encryptionsalt: v1:x\n"})
+    assert files_of(project, "dev") == before
+
+
+def test_a_setting_is_part_of_what_a_plan_is_made_of(tmp_path: Path) -> None:
+    project = Project(write_files(tmp_path, {}))
+    before = files_of(project, "dev")
+    write_files(tmp_path, {STACK: 'encryptionsalt: v1:x\nconfig: {"claimsmith:bind": auto}\n'})
+    assert files_of(project, "dev") != before
+
+
+@pytest.mark.parametrize("ignored", [ROOT / ".gitignore", ROOT / "engine/claimsmith/tools/scaffold/project/gitignore"])
+def test_the_files_that_the_engine_writes_a_salt_to_are_ignored(ignored: Path) -> None:
+    assert {".claimsmith/", "stacks/Pulumi.*.yaml"} <= set(ignored.read_text(encoding="utf-8").splitlines())

@@ -1,0 +1,84 @@
+"""A project's private folder: the layout of local state."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from claimsmith import toolchain
+from claimsmith.base.errors import DeployError
+from claimsmith.cli.app import app
+from claimsmith.project import workspace
+from claimsmith.project.project import Project
+
+OLD_LAYOUT = {".pulumi/stacks/dev.json": "{}"}
+
+
+def project(root: Path, files: dict[str, str]) -> Project:
+    (root / "Pulumi.yaml").write_text("name: shop\nruntime: python\n")
+    for name, text in files.items():
+        path = root / ".claimsmith" / "state" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return Project(root)
+
+
+def test_new_state_has_stacks_by_project(tmp_path: Path) -> None:
+    workspace.prepare(project(tmp_path, {}))
+    assert (tmp_path / ".claimsmith/state/.pulumi/meta.yaml").read_text() == "version: 1\n"
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        pytest.param(OLD_LAYOUT, id="old-layout"),
+        pytest.param({".pulumi/meta.yaml": "version: 1\nmore: true\n"}, id="current-layout"),
+        pytest.param({".pulumi/locks/x.json": "{}"}, id="no-stacks-yet"),
+    ],
+)
+def test_state_that_is_there_is_left_alone(tmp_path: Path, files: dict[str, str]) -> None:
+    state = tmp_path / ".claimsmith" / "state"
+    workspace.prepare(project(tmp_path, files))
+    assert {str(p.relative_to(state)): p.read_text() for p in state.rglob("*.*") if p.is_file()} == files
+
+
+@pytest.mark.parametrize(
+    ("files", "legacy"),
+    [
+        pytest.param({}, False, id="no-state"),
+        pytest.param(OLD_LAYOUT, True, id="stacks-without-projects"),
+        pytest.param({".pulumi/stacks/dev.json.gz": "x"}, True, id="compressed"),
+        pytest.param({".pulumi/stacks/dev.json": "{}", ".pulumi/meta.yaml": "version: 0\n"}, True, id="version-0"),
+        pytest.param({".pulumi/stacks/shop/dev.json": "{}"}, False, id="stacks-of-a-project"),
+        pytest.param({".pulumi/stacks/dev.json": "{}", ".pulumi/meta.yaml": "version: 1\n"}, False, id="upgraded"),
+    ],
+)
+def test_legacy_layout(tmp_path: Path, files: dict[str, str], legacy: bool) -> None:
+    project(tmp_path, files)
+    assert workspace.is_legacy(tmp_path / ".claimsmith" / "state") == legacy
+
+
+def test_state_of_the_old_layout_is_refused_with_the_way_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(toolchain, "require", lambda *_: None)
+    with pytest.raises(DeployError) as caught:
+        workspace.pulumi(project(tmp_path, OLD_LAYOUT), "stack", "ls")
+    [problem] = caught.value.problems
+    assert "the state in .claimsmith/state has the layout from before stacks belonged to projects" in problem.what
+    assert "PULUMI_DIY_BACKEND_IGNORE_DEPRECATION_ERROR=true pulumi state upgrade --yes" in problem.fix
+
+
+def test_refusal_of_another_backend_is_told_with_the_way_out() -> None:
+    said = "error: \n=====\nLegacy DIY state is deprecated, please upgrade your state to project mode using:\n"
+    [problem] = workspace.unreadable("dev", said).problems
+    assert "layout from before stacks belonged to projects" in problem.what
+    assert "pulumi state upgrade" in problem.fix
+
+
+def test_settings_for_the_upgrade_are_printed_with_a_warning(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(project(tmp_path, OLD_LAYOUT).root)
+    ran = CliRunner().invoke(app, ["env"])
+    assert ran.exit_code == 0, ran.output
+    assert "export PULUMI_CONFIG_PASSPHRASE_FILE=" in ran.stdout
+    assert ran.stderr.startswith("warning: the state in .claimsmith/state")

@@ -1,0 +1,62 @@
+"""The benchmarks compare like with like, and say truly whether a goal is met. Nothing here is timed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from benchmarks import measure, report, tasks, workload
+from benchmarks.measure import Row
+
+from claimsmith.dialects.common.klass import Side
+from claimsmith.patching.compiled import Reader, compiled
+
+
+def test_generated_and_hand_written_programs_register_the_same() -> None:
+    sides = [measure.task("program", side, "3", "4")() for side in ("generated", "by-hand")]
+    assert [(s["registrations"], s["bytes"]) for s in sides] == [(15, sides[0]["bytes"])] * 2
+
+
+@pytest.mark.parametrize("number", [0, 1, 7])
+def test_the_naive_loop_makes_the_same_documents(number: int) -> None:
+    claim = workload.claim_document(number)
+    resources = workload.class_document(3)["spec"]["resources"]
+    reader = Reader({Side.claim: claim})
+    made = [compiled(t).make(reader, lambda p, _: p).document for t in tasks.workload_class(3).templates]
+    assert made == [tasks.naively_patched(resource, claim) for resource in resources]
+
+
+@pytest.mark.parametrize(
+    ("row", "met"),
+    [
+        pytest.param(Row("b", "m", [9, 1, 1], 1.5), True, id="the-middle-counts"),
+        pytest.param(Row("b", "m", [1, 2, 3], 1.5), False, id="too-much"),
+        pytest.param(Row("b", "m", [4, 6, 7], 5, at_least=True), True, id="enough"),
+        pytest.param(Row("b", "m", [6, 4, 4], 5, at_least=True), False, id="too-little"),
+        pytest.param(Row("b", "m", [4]), None, id="no-goal"),
+    ],
+)
+def test_goals(row: Row, met: bool | None) -> None:
+    assert row.met is met
+    assert bool(report.missed([row])) is (met is False)
+
+
+def test_a_benchmark_that_is_run_again_takes_the_place_of_its_rows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(report, "KEPT", tmp_path / "results.json")
+    monkeypatch.setattr(report, "SHOWN", tmp_path / "RESULTS.md")
+    report.keep([Row("render", "old", [1.0]), Row("help", "stays", [1.0])])
+    report.keep([Row("render", "new", [2.0])])
+    assert [row.measure for row in report.last()] == ["new", "stays"]
+    assert "| new | 2.00 × |" in (tmp_path / "RESULTS.md").read_text()
+
+
+def test_results_of_another_machine_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(report, "KEPT", tmp_path / "results.json")
+    monkeypatch.setattr(report, "SHOWN", tmp_path / "RESULTS.md")
+    report.keep([Row("help", "elsewhere", [1.0])])
+    data = json.loads((tmp_path / "results.json").read_text())
+    (tmp_path / "results.json").write_text(json.dumps({**data, "machine": {"cores": "another"}}))
+    assert [row.measure for row in report.keep([Row("render", "here", [1.0])])] == ["here"]

@@ -1,0 +1,62 @@
+"""The package: its public names, its one version, and the reference page that is written from it."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import tomllib
+
+import pytest
+
+import claimsmith
+from claimsmith import deploy
+from tests.support.paths import ROOT
+
+
+def python(*words: str) -> str:
+    done = subprocess.run([sys.executable, *words], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+def test_the_public_names() -> None:
+    assert claimsmith.__all__ == ["__version__"]
+
+
+@pytest.mark.parametrize("name", deploy.__all__)
+def test_what_components_import_is_there(name: str) -> None:
+    assert hasattr(deploy, name)
+
+
+def test_names_are_listed_once_in_order() -> None:
+    assert deploy.__all__ == sorted(set(deploy.__all__))
+
+
+def test_importing_the_package_imports_nothing_else() -> None:
+    code = "import sys; before = set(sys.modules); import claimsmith; print(*sorted(set(sys.modules) - before))"
+    assert python("-c", code) == "claimsmith"
+
+
+def test_the_version_stands_in_one_place() -> None:
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    assert "version" not in settings["project"]
+    assert "version" in settings["project"]["dynamic"]
+    assert settings["tool"]["setuptools"]["dynamic"]["version"] == {"attr": "claimsmith.__version__"}
+
+
+def test_a_build_has_this_version() -> None:
+    pytest.importorskip("setuptools", reason="only where packages are built")
+    assert python("-W", "ignore", "setup.py", "--version").splitlines()[-1] == claimsmith.__version__
+
+
+def test_the_changelog_begins_with_this_version() -> None:
+    text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    headings = re.findall(r"^## (\S+) - (unreleased|\d{4}-\d\d-\d\d)$", text, re.MULTILINE)
+    assert len(headings) == len(re.findall(r"^## ", text, re.MULTILINE)), "a version has a date, or is unreleased"
+    assert headings[0][0] == claimsmith.__version__
+    assert [version for version, date in headings[1:] if date == "unreleased"] == []
+
+
+def test_the_reference_page_is_current() -> None:
+    python("scripts/api_reference.py", "--check")

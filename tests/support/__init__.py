@@ -1,0 +1,1 @@
+"""What tests share: builders, sample files, and the places of things."""

@@ -1,0 +1,79 @@
+"""`claimsmith render XR COMPOSITION`: a composite and its composition from files, without a project."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import yaml
+from typer.testing import CliRunner
+
+from claimsmith.cli.app import app
+from tests.support.crossplane_documents import (
+    BUCKET,
+    PATCH,
+    XR,
+    definition,
+    piped,
+    resources,
+    step,
+)
+from tests.support.samples import write_files
+
+FUNCTIONS = {
+    "apiVersion": "pkg.crossplane.io/v1",
+    "kind": "Function",
+    "metadata": {"name": "function-patch-and-transform"},
+}
+FILES = {
+    "xr.yaml": yaml.safe_dump(XR),
+    "composition.yaml": yaml.safe_dump(
+        piped(step(**resources({"name": "a", "base": BUCKET, "patches": [PATCH, {"fromFieldPath": "spec.size"}]})))
+    ),
+    "functions.yaml": yaml.safe_dump(FUNCTIONS),
+    "xrd.yaml": yaml.safe_dump(definition()),
+    "observed/a.yaml": yaml.safe_dump(
+        {**BUCKET, "metadata": {"name": "is", "annotations": {"crossplane.io/composition-resource-name": "a"}}}
+    ),
+}
+
+
+@pytest.fixture
+def files(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    monkeypatch.chdir(write_files(tmp_path, FILES))
+    return tmp_path
+
+
+def run(*words: str):
+    return CliRunner().invoke(app, ["render", *words])
+
+
+@pytest.mark.usefixtures("files")
+def test_render_files() -> None:
+    done = run("xr.yaml", "composition.yaml", "functions.yaml", "--observed", "observed", "--xrd", "xrd.yaml", "-x")
+    assert done.exit_code == 0, done.output
+    composite, bucket = yaml.safe_load_all(done.stdout)
+    assert composite["spec"]["size"] == 5
+    assert (bucket["metadata"]["name"], bucket["spec"]) == ("is", {"region": "us", "size": 5})
+
+
+@pytest.mark.usefixtures("files")
+def test_render_files_as_json() -> None:
+    done = run("xr.yaml", "composition.yaml", "--output", "json")
+    assert [d["kind"] for d in json.loads(done.stdout)] == ["XBucket", "Bucket"]
+
+
+@pytest.mark.usefixtures("files")
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        pytest.param(("xr.yaml",), 2, id="no-composition"),
+        pytest.param(("dev", "--observed", "observed"), 2, id="a-stack-observes-nothing"),
+        pytest.param(("xr.yaml", "absent.yaml"), 1, id="no-such-file"),
+        pytest.param(("xr.yaml", "functions.yaml"), 1, id="not-a-composition"),
+        pytest.param(("xr.yaml", "composition.yaml", "xrd.yaml"), 1, id="functions-that-are-not-named"),
+    ],
+)
+def test_render_files_refused(words: tuple[str, ...], code: int) -> None:
+    assert run(*words).exit_code == code
