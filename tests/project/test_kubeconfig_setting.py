@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tempfile
 import traceback
 from collections.abc import Callable
 from pathlib import Path
@@ -107,11 +108,16 @@ def test_a_cluster_of_any_origin_refuses_it(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", [pytest.param(text, id=name) for name, text in UNUSABLE.items()])
-def test_what_nobody_can_log_in_with_is_refused(project: Project, text: str) -> None:
+def test_what_nobody_can_log_in_with_is_refused(
+    project: Project, text: str, monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    temporary = tmp_path_factory.mktemp("temporary")
+    monkeypatch.setattr(tempfile, "tempdir", str(temporary))
     with pytest.raises(ControlPlaneError) as caught:
         workspace.stack_cluster(project, text, None).identity()
     assert caught.value.problems[0].fix
     assert hidden(said(caught.value))
+    assert [*temporary.iterdir()] == []  # No key waits in a file for the next garbage collection.
 
 
 @pytest.mark.parametrize("setting", [pytest.param(text, id=name) for name, text in ONE_LINE.items()])

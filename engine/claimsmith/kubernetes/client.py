@@ -13,6 +13,7 @@ of lightkube 1.0.1:
 
 from __future__ import annotations
 
+import base64
 import json
 from collections.abc import Collection, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -20,6 +21,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Self
 from urllib.parse import quote
 
@@ -302,11 +304,16 @@ class Cluster:
     def _http(self) -> httpx.Client:
         selected = kubeconfigs.select(self.kubeconfig, self.context, file=self.file)
         one = {"name": "one", "context": {"cluster": "one", "user": "one"}}
-        clusters, users = [{"name": "one", "cluster": selected.cluster}], [{"name": "one", "user": selected.user}]
         try:
-            config = KubeConfig.from_dict({"contexts": [one], "clusters": clusters, "users": users}).get("one")
-            assert config, "it was named above"
-            parameters = ConnectionParams(timeout=httpx.Timeout(self._timeout), trust_env=False).httpx_params(config)
+            # lightkube writes inline certificates to files of its own, which stay open until a garbage collection where
+            # the TLS library refuses one (lightkube 1.0.1): ours are gone when the block ends.
+            with TemporaryDirectory(prefix="claimsmith-tls-") as folder:
+                cluster, user = (_in_files(part, Path(folder)) for part in (selected.cluster, selected.user))
+                clusters, users = [{"name": "one", "cluster": cluster}], [{"name": "one", "user": user}]
+                config = KubeConfig.from_dict({"contexts": [one], "clusters": clusters, "users": users}).get("one")
+                assert config, "it was named above"
+                timeout = httpx.Timeout(self._timeout)
+                parameters = ConnectionParams(timeout=timeout, trust_env=False).httpx_params(config)
             # Each watch occupies a connection, and a lab may watch more kinds than the 100 connections of the default.
             return httpx.Client(**parameters, limits=httpx.Limits(max_keepalive_connections=20))
         except (ConfigError, msgspec.ValidationError, httpx.InvalidURL, OSError, ValueError, TypeError):
@@ -399,6 +406,16 @@ def _events(answer: httpx.Response) -> Iterator[Object]:
                 yield json.loads(line)
             except ValueError:
                 raise Unreachable("it sends something else than events") from None
+
+
+def _in_files(part: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+    """A cluster or user of a kubeconfig whose inline certificates and keys are files of a folder."""
+    files = {}
+    for name in ("certificate-authority", "client-certificate", "client-key"):
+        if (data := part.get(f"{name}-data")) is not None:
+            (folder / name).write_bytes(base64.b64decode(data))
+            files[name] = str(folder / name)
+    return {key: value for key, value in part.items() if key.removesuffix("-data") not in files} | files
 
 
 def _root(api_version: str) -> str:
