@@ -20,6 +20,7 @@ from claimsmith.base.values import Ref, has, known
 from claimsmith.compose.identity import dress, identity_of
 from claimsmith.compose.limits import refuse_huge, refuse_name
 from claimsmith.compose.options import Options, options_of
+from claimsmith.compose.unrolling import unrolled
 from claimsmith.dialects.common import ordering
 from claimsmith.dialects.common.claim import Claim
 from claimsmith.dialects.common.dialect import SECRET_REF, Dialect, Identity
@@ -167,6 +168,7 @@ class _Expander:
                 self.unbound.append(bound)
                 return None
             with self.problems.catch():
+                bound = replace(bound, klass=unrolled(bound.klass, claim_data(bound), claim.document))
                 try:
                     return self._draft(bound, above)
                 except templating.TemplateError as error:

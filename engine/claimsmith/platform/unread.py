@@ -19,7 +19,8 @@ from claimsmith.base.fieldpath import Path
 from claimsmith.base.names import GroupKind
 from claimsmith.base.values import object_at
 from claimsmith.dialects.common.claim import Claim
-from claimsmith.dialects.common.klass import Class, Patch, Side, Step
+from claimsmith.dialects.common.klass import Class, Loop, Patch, Side, Step
+from claimsmith.dialects.common.loops import claim_reads
 from claimsmith.dialects.crossplane import claims
 from claimsmith.dialects.crossplane.composition import function_of
 from claimsmith.dialects.definitions import spec_schema
@@ -196,7 +197,8 @@ def _class_reads(klass: Class) -> Iterator[Path]:
     templates = [*klass.templates, *(t for step in klass.steps for t in step.templates)]
     for template in templates:
         for patch in template.patches:
-            yield from _patch_reads(patch)
+            yield from _patch_reads(patch, template.loop)
+        yield from map(_parsed, claim_reads(template))
         if template.opaque:
             yield from _text_reads(template.opaque.engine, template.opaque.text)
     for patch in klass.secret.patches if klass.secret else ():
@@ -218,8 +220,10 @@ def _step_reads(step: Step) -> Iterator[Path]:
         yield ()
 
 
-def _patch_reads(patch: Patch) -> Iterator[Path]:
-    return map(_parsed, patch.reads) if patch.origin is Side.claim else iter(())
+def _patch_reads(patch: Patch, loop: Loop | None = None) -> Iterator[Path]:
+    """What a patch reads of a claim; of each element of a list where it reads an element."""
+    reads = patch.reads if patch.origin is Side.claim else ()
+    return (_parsed(loop.path_of(fieldpath.WILDCARD, read) if loop else read) for read in reads)
 
 
 def _text_reads(engine: str, text: str) -> list[Path]:

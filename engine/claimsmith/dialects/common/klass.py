@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
+from claimsmith.base import fieldpath
 from claimsmith.base.documents import Document
 from claimsmith.base.errors import Problem, Source
 from claimsmith.base.labels import PROTECT
@@ -115,6 +116,25 @@ class Opaque:
 
 
 @dataclass(frozen=True, slots=True)
+class Loop:
+    """`forEach`: one child for each element of a list of the claim, told apart by the element's key."""
+
+    each: str
+    """The name by which the template's patches read an element."""
+    path: str
+    """The list's field of the claim."""
+    key: str = ""
+    """The field of an element that names its child; empty where the element itself is that name."""
+
+    def path_of(self, index: int | str, read: str) -> str:
+        """A field that a patch reads, as a field of the claim: of the element at an index, if it is one of an element."""
+        path = fieldpath.parse(read)
+        if path[:1] != (self.each,):
+            return read
+        return fieldpath.to_text((*fieldpath.parse(self.path), index, *path[1:]))
+
+
+@dataclass(frozen=True, slots=True)
 class Template:
     """One child of a class: its base and how the claim's fields change it."""
 
@@ -134,6 +154,12 @@ class Template:
     """Whether it is of a defined kind, and so composed in turn."""
     document: Document | None = field(default=None, repr=False, compare=False)
     """The document that the template stands in, where that is not the class's."""
+    loop: Loop | None = None
+    """The list of the claim whose elements each get a child; None for one child."""
+    when: str = ""
+    """The condition under which there is a child: a field of the claim that is set, or a CEL expression."""
+    element: tuple[str, str] | None = None
+    """The name of the looped template that it was unrolled from, and the key of its element."""
     opaque: Opaque | None = None
     """The template text of the document, instead of base and patches."""
     spec_at: str = ""
@@ -280,6 +306,8 @@ class Class:
                 **({"class": t.class_ref} if t.class_ref else {}),
                 **({"managed": False} if not t.managed else {}),
                 **({"composite": True} if t.composite else {}),
+                **({"forEach": [t.loop.each, t.loop.path, t.loop.key]} if t.loop else {}),
+                **({"when": t.when} if t.when else {}),
                 **({"template": [t.opaque.engine, t.opaque.text]} if t.opaque else {}),
             }
             for t in self.templates

@@ -17,6 +17,7 @@ from claimsmith.dialects.common import opaque
 from claimsmith.dialects.common.bindable import Readable
 from claimsmith.dialects.common.dialect import Dialect
 from claimsmith.dialects.common.klass import Class, Patch, Template
+from claimsmith.dialects.common.loops import ForEach, check_loops
 from claimsmith.dialects.common.metadata import ApiVersion, Head, Kind
 from claimsmith.dialects.common.native import NamedDetail, check_natives, details_of
 from claimsmith.dialects.common.opaque import OpaqueTemplate
@@ -50,6 +51,8 @@ class _Resource(Model):
     patch: tuple[_Patch, ...] = Field((), strict=False)
     patches: tuple[_Patch, ...] = Field((), strict=False)
     connection_details: tuple[NamedDetail, ...] | None = Field(None, strict=False)
+    for_each: ForEach | None = None
+    when: str = ""
 
     @model_validator(mode="after")
     def _sound(self) -> _Resource:
@@ -124,10 +127,13 @@ def read(document: Document) -> tuple[Class, list[Problem]]:
             spec_at=f"{at}.base.spec",
             opaque=resource.template.opaque() if resource.template else None,
             details=details_of(resource.connection_details, document, at, native=is_native(resource.made())),
+            loop=resource.for_each.loop() if resource.for_each else None,
+            when=resource.when.strip(),
         )
         for name, (at, resource) in zip(names, listed, strict=True)
     ]
     check_natives(templates, document)
+    check_loops(templates, document)
     for at, resource in listed:
         if resource.template:
             warnings += opaque.check(resource.template, document, at)
