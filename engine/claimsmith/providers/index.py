@@ -1,7 +1,7 @@
 """What an installed SDK of a provider declares: its resource types, read from its source and never imported.
 
-The table of tokens stands in the SDK's first file; a class, the types nested in it and their enums are read when they are
-asked for. Who creates an `Index` passes in how its files are read: `project/sdks.py` reads them from the environment.
+The table of tokens stands in the SDK's first file; a class, the types nested in it and their enums are read when they
+are asked for. Who creates an `Index` passes in how its files are read: `project/sdks.py` reads the environment's.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import cached_property
 
 from claimsmith.base.errors import Problem, ProviderError, did_you_mean
@@ -222,8 +223,6 @@ class Index:
 
 
 def _secret(found: Property, secret: bool) -> Property:
-    from dataclasses import replace
-
     return replace(found, secret=True) if secret else found
 
 

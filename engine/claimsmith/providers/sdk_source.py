@@ -162,7 +162,9 @@ def _getter(function: ast.FunctionDef) -> Getter | None:
         match decorator:
             case ast.Attribute(attr="getter"):
                 name = function.name
-            case ast.Call(func=ast.Attribute(attr="getter"), keywords=[ast.keyword(arg="name", value=ast.Constant(value=v))]):
+            case ast.Call(
+                func=ast.Attribute(attr="getter"), keywords=[ast.keyword(arg="name", value=ast.Constant(value=v))]
+            ):
                 name = str(v)
             case ast.Call(func=ast.Attribute(attr="deprecated"), args=[ast.Constant(value=message), *_]):
                 deprecated = str(message)
@@ -209,7 +211,9 @@ def class_deprecation(node: ast.ClassDef) -> str:
     for statement in node.body:
         match statement:
             case ast.Expr(
-                value=ast.Call(func=ast.Attribute(value=ast.Name(id="warnings"), attr="warn"), args=[ast.Constant(value=v), *_])
+                value=ast.Call(
+                    func=ast.Attribute(value=ast.Name(id="warnings"), attr="warn"), args=[ast.Constant(value=v), *_]
+                )
             ):
                 return str(v)
     return ""
@@ -246,7 +250,9 @@ def _constructor(function: ast.FunctionDef) -> Constructor:
     secret_outputs: set[str] = set()
     for call in (n for n in ast.walk(function) if isinstance(n, ast.Call)):
         match call:
-            case ast.Call(func=ast.Attribute(attr="__init__", value=ast.Call()), args=[ast.Constant(value=str(text)), *_]):
+            case ast.Call(
+                func=ast.Attribute(attr="__init__", value=ast.Call()), args=[ast.Constant(value=str(text)), *_]
+            ):
                 token = text
             case ast.Call(func=ast.Attribute(attr="__new__", value=ast.Name(id=name))):
                 arguments = name
