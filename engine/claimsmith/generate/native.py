@@ -19,7 +19,7 @@ from claimsmith.dialects.common.klass import Class, Patch, Template
 from claimsmith.dialects.common.native import OPTIONS, OUTPUTS, PROPERTIES
 from claimsmith.generate import tree
 from claimsmith.generate.expression import Expression, Reader, child_reader, literal
-from claimsmith.providers.index import Index
+from claimsmith.providers.index import Index, import_name_of
 from claimsmith.providers.resource_types import (
     AnyType,
     EnumOf,
@@ -36,6 +36,7 @@ from claimsmith.providers.tokens import Token
 Sdks = Callable[[str], Index]
 """The index of a provider's SDK, by the name of its package."""
 
+_WHOLE: TypeRef = ObjectOf("")
 _OPTIONS = {
     "provider": "provider",
     "aliases": "aliases",
@@ -58,6 +59,11 @@ class Call:
     arguments: Mapping[str, Expression]
     options: Expression
     statements: Sequence[tree.Statement] = ()
+
+    @property
+    def parts(self) -> list[Expression]:
+        """Everything that is passed."""
+        return [*self.arguments.values(), self.options]
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +117,7 @@ class Natives:
             return Expression(code or f"self.observed({variable}, {text!r})", may_be_absent=not code)
         steps = path[1:] if path[:1] in ((OUTPUTS,), (PROPERTIES,)) else path
         sdk = self._sdk(template)
-        code, here = variable, ObjectOf("")
+        code, here = variable, _WHOLE
         known: Mapping[str, Property] | None = self._type(template).outputs
         for step in steps:
             code, here = _stepped(code, here, known, step, self._unknown(of or template, template, text))
@@ -176,7 +182,7 @@ class Natives:
         return Expression(f"self.child_options({code})", uses, may_be_absent=False)
 
     def _imported(self, kind: ResourceType) -> str:
-        alias = kind.import_name.removeprefix("pulumi_")
+        alias = _alias(kind.import_name)
         self.imports[kind.import_name] = alias
         return alias
 
@@ -208,8 +214,8 @@ class Natives:
 
     def _unknown(
         self, template: Template, sibling: Template, path: str
-    ) -> Callable[[fieldpath.Step, Mapping[str, Property]], GenerateError]:
-        def refusal(step: fieldpath.Step, known: Mapping[str, Property]) -> GenerateError:
+    ) -> Callable[[str | int, Mapping[str, Property]], GenerateError]:
+        def refusal(step: str | int, known: Mapping[str, Property]) -> GenerateError:
             what = f"{sibling.name!r} ({sibling.base['type']}) has no output {path!r}"
             return GenerateError(*self._located([Problem(what, fix=suggest(str(step), known))], template))
 
@@ -220,8 +226,8 @@ def _stepped(
     code: str,
     here: TypeRef,
     known: Mapping[str, Property] | None,
-    step: fieldpath.Step,
-    refusal: Callable[[fieldpath.Step, Mapping[str, Property]], GenerateError],
+    step: str | int,
+    refusal: Callable[[str | int, Mapping[str, Property]], GenerateError],
 ) -> tuple[str, TypeRef]:
     """The expression one step deeper, and its type."""
     if known is not None and isinstance(step, str):
@@ -331,6 +337,16 @@ def details_of(natives: Natives) -> dict[str, Expression]:
     return found
 
 
+def aliases_of(klass: Class) -> set[str]:
+    """The names under which the SDKs of a class are imported: no variable has such a name."""
+    packages = (Token.parse(str(t.base["type"])).package for t in klass.templates if t.native)
+    return {_alias(import_name_of(package)) for package in packages}
+
+
+def _alias(import_name: str) -> str:
+    return import_name.removeprefix("pulumi_")
+
+
 def detail_sources(klass: Class) -> set[str]:
     """The templates that connection details are read from."""
     return {
@@ -367,5 +383,4 @@ def _is_path(name: str) -> bool:
     return bool(name) and all(map(_is_name, name.split(".")))
 
 
-__all__ = ["Call", "Natives", "Sdks", "detail_sources", "details_of", "optional", "present"]
-
+__all__ = ["Call", "Natives", "Sdks", "aliases_of", "detail_sources", "details_of", "optional", "present"]
