@@ -1,7 +1,7 @@
 """A class as one claim gets it: `forEach` and `when` resolved, so that each template has exactly one child.
 
-A looped template becomes one template for each element, named after the element's key, whose patches read the element by
-its place in the claim. Every later step handles plain templates only: a plan, its review and its explanation follow.
+A looped template becomes one template for each element, named after the element's key, whose patches read the element
+by its place in the claim. Every later step handles plain templates only: plan, review, explanation.
 """
 
 from __future__ import annotations

@@ -19,6 +19,7 @@ from claimsmith.deploy.component import Composite
 from claimsmith.deploy.context import Context
 from claimsmith.deploy.crossplane_composite import CrossplaneComposite
 from claimsmith.deploy.kubernetes_object import KubernetesObject
+from claimsmith.deploy.loops import is_set
 from claimsmith.deploy.secrets import from_field, from_value
 from claimsmith.deploy.served import ClaimKind, ClassRef
 from claimsmith.deploy.values import (
@@ -80,6 +81,7 @@ __all__ = [
     "from_base64",
     "from_field",
     "from_value",
+    "is_set",
     "joined",
     "lookup",
     "matched",

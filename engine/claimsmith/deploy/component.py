@@ -24,6 +24,7 @@ from claimsmith.compose.references import Candidate, Selection
 from claimsmith.deploy import secrets
 from claimsmith.deploy.context import Context
 from claimsmith.deploy.kubernetes_object import KubernetesObject, aliases, engine_document, resource_options
+from claimsmith.deploy.loops import Repeated
 from claimsmith.deploy.native import NativeChild
 from claimsmith.deploy.native_children import NativeChildren
 from claimsmith.deploy.served import ClaimKind, ClassRef, component_for, identity_of
@@ -57,7 +58,7 @@ class _ComponentType(type):
             raise pulumi.RunError(str(error)) from error
 
 
-class Composite(NativeChildren, metaclass=_ComponentType):
+class Composite(Repeated, NativeChildren, metaclass=_ComponentType):
     """The resources composed for one claim.
 
     `context` is what it shares with the other components of a program; by default, one for the whole program. The

@@ -13,6 +13,7 @@ from claimsmith.base import fieldpath
 from claimsmith.base.transform import ConvertTransform, MapTransform, MatchTransform, MathTransform, StringTransform
 from claimsmith.base.values import value_at
 from claimsmith.dialects.common.klass import Class, Patch, Side
+from claimsmith.dialects.common.loops import claim_reads
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +42,10 @@ def fields_of(klass: Class) -> list[Argument]:
                 types.setdefault(name, set()).add("dict[str, Any]" if deep else _type_of(patch, template.base))
                 if patch.required:
                     required.add(name)
+        for read in claim_reads(template):
+            path = fieldpath.parse(read)
+            if path[:1] == ("spec",) and len(path) > 1 and isinstance(path[1], str):
+                types.setdefault(path[1], set()).add("list[Any]" if path[2:3] == (fieldpath.WILDCARD,) else "Any")
     return [Argument(n, _narrowest(t), n in required) for n, t in types.items() if is_name(n)]
 
 

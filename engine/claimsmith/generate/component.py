@@ -21,7 +21,7 @@ from claimsmith.compose.references import Table
 from claimsmith.dialects.common import ordering
 from claimsmith.dialects.common.dialect import BoundBy
 from claimsmith.dialects.common.klass import Class, Patch, Side, Template
-from claimsmith.generate import naming, native, references, statements, text, tree, types
+from claimsmith.generate import loops, naming, native, references, statements, text, tree, types
 from claimsmith.generate.claim_types import RESERVED, ClaimType
 from claimsmith.generate.expression import (
     SPEC,
@@ -33,6 +33,7 @@ from claimsmith.generate.expression import (
     literal,
     value_of,
 )
+from claimsmith.generate.loops import Loops
 from claimsmith.generate.native import Natives, Sdks
 from claimsmith.generate.types import Names
 
@@ -66,6 +67,12 @@ class _Child:
     """Its patches to the composite and the environment."""
     call: native.Call | None = None
     """The constructor of its SDK, if it is a native one."""
+    name: str = ""
+    """The expression for its name."""
+    previous_name: str | None = None
+    """The expression for the name that it had before."""
+    headers: Sequence[Expression] = ()
+    """The lines that open the blocks around it: its loop, its condition."""
 
     @property
     def arguments(self) -> dict[str, Expression]:
@@ -95,16 +102,32 @@ class _Child:
         wanted = {
             "class_ref": (own, None),
             "managed": (t.managed or t.composite, True),
-            "previous_name": (t.previous_name, None),
             "ready": (None if t.composite else ordering.ready(t), None),
             "awaits": (() if t.composite else tuple(self.awaits), ()),
         }
-        return {key: repr(value) for key, (value, usual) in wanted.items() if value != usual}
+        previous = {"previous_name": self.previous_name} if self.previous_name else {}
+        return previous | {key: repr(value) for key, (value, usual) in wanted.items() if value != usual}
 
     @property
     def assigned(self) -> str:
         """The left side of the call: a name only if another statement uses it."""
-        return f"{self.variable} = " if self.needed else ""
+        return f"{self.reference} = " if self.needed else ""
+
+    @property
+    def reference(self) -> str:
+        """The expression by which siblings refer to it."""
+        key = self.name.partition(".")[0]
+        return f"{self.variable}[{key}.key]" if self.template.loop else self.variable
+
+    @property
+    def declared(self) -> str:
+        """The statement that declares its variable before its blocks, where they may leave it unset."""
+        made = self.call.constructor if self.call else "KubernetesObject"
+        if not self.needed or not self.headers:
+            return ""
+        if self.template.loop:
+            return f"{self.variable}: dict[str, {made}] = {{}}"
+        return f"{self.variable}: {made} | None = None" if self.template.details != () else ""
 
 
 def class_name(klass: Class) -> str:
@@ -212,10 +235,14 @@ def _component(
     named, shared = _shared_values(klass, taken, reader)
     variables = {t.name: _variable(identifier(t.name), taken, "", "_fields", "_properties") for t in klass.templates}
     needs: dict[str, list[tuple[str, str]]] = {t.name: [] for t in klass.templates}
-    natives = Natives(klass, sdks, variables)
-    trees = {t.name: tree.grow(t, shared, reader, natives.base(t, needs[t.name])) for t in klass.templates}
+    looped = Loops.of(klass, lambda wanted: _variable(wanted, taken))
+    read_by = {t.name: looped.variable(t, variables[t.name]) for t in klass.templates}
+    natives = Natives(klass, sdks, read_by, looped)
+    trees = {
+        t.name: tree.grow(t, shared, looped.reader(t, reader), natives.base(t, needs[t.name])) for t in klass.templates
+    }
     documents = {
-        t.name: references.with_references(klass, t, trees, variables, table, needs[t.name]) for t in klass.templates
+        t.name: references.with_references(klass, t, trees, read_by, table, needs[t.name]) for t in klass.templates
     }
     siblings = {need for found in needs.values() for need, _ in found}
     operations = _ordered(klass, needs)
@@ -237,6 +264,9 @@ def _component(
             before.get(n, ()),
             after.get(n, ()),
             natives.call(templates[n], replace(trees[n], document=documents[n])) if templates[n].native else None,
+            looped.name(templates[n], n),
+            looped.name(templates[n], previous) if (previous := templates[n].previous_name) else None,
+            looped.headers(templates[n]),
         )
         for n in order
     ]
@@ -309,7 +339,7 @@ def _shared_values(
     klass: Class, taken: set[str], reader: Reader
 ) -> tuple[list[_Named], dict[tuple[str, str], Expression]]:
     """The values that get a variable: those that more than one patch writes, and lookups."""
-    patches = [(t, p) for t in klass.templates for p in t.patches if _early(p)]
+    patches = [(t, p) for t in klass.templates for p in t.patches if _early(p) and not loops.reads_element(t, p)]
     count = Counter(value_of(p, reader).code for _, p in patches)
     named: dict[str, _Named] = {}
     shared: dict[tuple[str, str], Expression] = {}
@@ -353,8 +383,9 @@ def _uses(children: Iterable[_Child], named: Iterable[_Named]) -> frozenset[str]
             found |= value.uses
         for statement in child.call.statements if child.call else child.statements:
             found |= statement.uses
-        for line in (*child.before, *child.after):
+        for line in (*child.before, *child.after, *child.headers):
             found |= line.uses
+        found |= {"KubernetesObject"} if "KubernetesObject" in child.declared else set()
     for item in named:
         found |= item.value.uses
     return frozenset(found)

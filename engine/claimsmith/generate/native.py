@@ -19,6 +19,7 @@ from claimsmith.dialects.common.klass import Class, Patch, Template
 from claimsmith.dialects.common.native import OPTIONS, OUTPUTS, PROPERTIES
 from claimsmith.generate import tree
 from claimsmith.generate.expression import Expression, Reader, child_reader, literal
+from claimsmith.generate.loops import Loops
 from claimsmith.providers.index import Index, import_name_of
 from claimsmith.providers.resource_types import (
     AnyType,
@@ -73,6 +74,8 @@ class Natives:
     klass: Class
     sdks: Sdks | None
     variables: Mapping[str, str]
+    """The expressions by which siblings refer to them."""
+    loops: Loops
     imports: dict[str, str] = field(default_factory=dict)
     """The SDKs that are imported, each under its alias."""
 
@@ -167,7 +170,7 @@ class Natives:
         annotations, labels = metadata.get("annotations") or {}, metadata.get("labels") or {}
         wanted: dict[str, Expression] = {}
         if template.previous_name:
-            wanted["previous_name"] = literal(template.previous_name)
+            wanted["previous_name"] = Expression(self.loops.name(template, template.previous_name))
         wanted |= {python: optional(literal(given[name])) for name, python in _OPTIONS.items() if name in given}
         if annotations.get(PROTECT) == "true":
             wanted["protect"] = literal(True)
@@ -177,7 +180,7 @@ class Natives:
             wanted["depends_on"] = literal([Expression(self.variables[n], may_be_absent=False) for n in names])
         if labels:
             wanted["labels"] = present(literal(labels), labels)
-        code = ", ".join([repr(template.name), *(f"{k}={v.code}" for k, v in wanted.items())])
+        code = ", ".join([self.loops.name(template, template.name), *(f"{k}={v.code}" for k, v in wanted.items())])
         uses = frozenset().union(*(v.uses for v in wanted.values()))
         return Expression(f"self.child_options({code})", uses, may_be_absent=False)
 

@@ -127,7 +127,7 @@ class Loop:
     """The field of an element that names its child; empty where the element itself is that name."""
 
     def path_of(self, index: int | str, read: str) -> str:
-        """A field that a patch reads, as a field of the claim: of the element at an index, if it is one of an element."""
+        """A field that a patch reads, as a field of the claim; a field of an element is one of that at an index."""
         path = fieldpath.parse(read)
         if path[:1] != (self.each,):
             return read

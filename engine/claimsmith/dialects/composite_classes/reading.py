@@ -16,7 +16,7 @@ from claimsmith.base.transform import Transform
 from claimsmith.dialects.common import opaque
 from claimsmith.dialects.common.bindable import Readable
 from claimsmith.dialects.common.dialect import Dialect
-from claimsmith.dialects.common.klass import Class, Patch, Template
+from claimsmith.dialects.common.klass import Class, Detail, Patch, Template
 from claimsmith.dialects.common.loops import ForEach, check_loops
 from claimsmith.dialects.common.metadata import ApiVersion, Head, Kind
 from claimsmith.dialects.common.native import NamedDetail, check_natives, details_of
@@ -126,7 +126,7 @@ def read(document: Document) -> tuple[Class, list[Problem]]:
             at=at,
             spec_at=f"{at}.base.spec",
             opaque=resource.template.opaque() if resource.template else None,
-            details=details_of(resource.connection_details, document, at, native=is_native(resource.made())),
+            details=_details(resource, document, at),
             loop=resource.for_each.loop() if resource.for_each else None,
             when=resource.when.strip(),
         )
@@ -139,6 +139,12 @@ def read(document: Document) -> tuple[Class, list[Problem]]:
             warnings += opaque.check(resource.template, document, at)
     claim = raw.spec.claim
     return class_of(raw, document, dialect, templates, api_version=claim.api_version, kind=claim.kind), warnings
+
+
+def _details(resource: _Resource, document: Document, at: str) -> tuple[Detail, ...] | None:
+    """The connection details of a template; those of a looped one would be the same for each element."""
+    silent = is_native(resource.made()) or resource.for_each is not None
+    return details_of(resource.connection_details, document, at, native=silent)
 
 
 def _patches(resource: _Resource, at: str) -> Iterator[Patch]:
