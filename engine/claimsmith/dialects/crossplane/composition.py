@@ -19,7 +19,7 @@ from claimsmith.base.errors import Collector, ComposeError, ModelError, Problem
 from claimsmith.base.names import GroupKind, group_of
 from claimsmith.base.parse import parse
 from claimsmith.base.values import has
-from claimsmith.dialects.common.klass import Class, Side, Step
+from claimsmith.dialects.common.klass import Class, Credential, Side, Step
 from claimsmith.dialects.common.metadata import Head
 from claimsmith.dialects.common.template import class_of
 from claimsmith.dialects.crossplane.dialect import COMPOSITES
@@ -39,13 +39,15 @@ ENVIRONMENT_CONFIGS = "environmentconfigs.fn.crossplane.io"
 TEMPLATING = "gotemplating.fn.crossplane.io"
 """The group of the go-templating function's input."""
 FUNCTION = "function-patch-and-transform"
-FUNCTIONS = (FUNCTION, "function-auto-ready", "function-environment-configs", "function-go-templating")
-"""The functions that are known here."""
-_BY_GROUP = {
-    PATCH_AND_TRANSFORM: FUNCTION,
-    ENVIRONMENT_CONFIGS: "function-environment-configs",
-    TEMPLATING: "function-go-templating",
+FUNCTIONS: Mapping[str, str] = {
+    FUNCTION: PATCH_AND_TRANSFORM,
+    "function-auto-ready": "autoready.fn.crossplane.io",
+    "function-environment-configs": ENVIRONMENT_CONFIGS,
+    "function-go-templating": TEMPLATING,
+    "function-extra-resources": "extra-resources.fn.crossplane.io",
 }
+"""The built-in functions, each with the group of its input."""
+_BY_GROUP = {group: name for name, group in FUNCTIONS.items()}
 _OWN = ("patchSets", "environment", "resources")
 
 
@@ -58,12 +60,28 @@ class _Named(Lenient):
     name: str
 
 
+class _SecretReference(Lenient):
+    name: str
+    namespace: str
+
+
+class _Credentials(Lenient):
+    name: str
+    source: Literal["None", "Secret"] = "None"
+    secret_ref: _SecretReference | None = None
+
+
+class _Requirements(Lenient):
+    required_resources: tuple[dict[str, Any], ...] = Field((), strict=False)
+    required_schemas: tuple[dict[str, Any], ...] = Field((), strict=False)
+
+
 class _Step(Lenient):
     step: str
     function_ref: _Named
     input: dict[str, Any] = Field(default_factory=dict)
-    credentials: Any = None
-    requirements: Any = None
+    credentials: tuple[_Credentials, ...] | None = Field(None, strict=False)
+    requirements: _Requirements | None = None
 
 
 class _Spec(Lenient):
@@ -114,6 +132,7 @@ def read(document: Document) -> tuple[Class, list[Problem]]:
     warnings: list[Problem] = []
     problems = Collector()
     steps: list[Step] = []
+    written = {step.step: step for step in raw.spec.pipeline}
     for name, function, data, at in _steps(raw.spec, document.data["spec"]):
         with problems.catch():
             known = function_of(function, data)
@@ -122,7 +141,7 @@ def read(document: Document) -> tuple[Class, list[Problem]]:
             else:
                 if known == _BY_GROUP[ENVIRONMENT_CONFIGS]:
                     _check_environment(document, data, at)
-                steps.append(Step(name, function, data, at=fieldpath.to_text(at)))
+                steps.append(Step(name, function, data, at=fieldpath.to_text(at), **_needs(written.get(name))))
     problems.raise_as(ModelError)
     if raw.spec.mode != "Pipeline":
         warnings += _ignored_names(document, steps)
@@ -159,6 +178,22 @@ def _steps(spec: _Spec, data: Mapping[str, Any]) -> Iterable[tuple[str, str, dic
             yield "environment", "function-environment-configs", {**head, "spec": sources}, ("spec", "environment")
     head = {"apiVersion": f"{PATCH_AND_TRANSFORM}/v1beta1", "kind": "Resources"}
     yield "patch-and-transform", FUNCTION, {**head, **own}, ("spec",)
+
+
+def _needs(step: _Step | None) -> dict[str, Any]:
+    """Credentials and requirements of a step."""
+    if step is None:
+        return {}
+    needs = step.requirements or _Requirements(required_resources=(), required_schemas=())
+    return {
+        "credentials": tuple(
+            Credential(c.name, (c.secret_ref.namespace, c.secret_ref.name))
+            for c in step.credentials or ()
+            if c.secret_ref
+        ),
+        "required": needs.required_resources,
+        "required_schemas": needs.required_schemas,
+    }
 
 
 def _check_environment(document: Document, data: Mapping[str, Any], at: fieldpath.Path) -> None:
