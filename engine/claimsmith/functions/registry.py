@@ -22,6 +22,12 @@ BUILT_IN: Final[Mapping[str, str]] = {
     "function-environment-configs": "environment_configs",
     "function-go-templating": "go_templating",
     "function-extra-resources": "extra_resources",
+    "function-conditional-patch-and-transform": "conditional_patch_and_transform",
+    "function-cel-filter": "cel_filter",
+    "function-sequencer": "sequencer",
+    "function-status-transformer": "status_transformer",
+    "function-tag-manager": "tag_manager",
+    "function-kro": "kro",
 }
 """The module of each built-in function, which has `bind(place) -> Function`."""
 

@@ -39,12 +39,21 @@ ENVIRONMENT_CONFIGS = "environmentconfigs.fn.crossplane.io"
 TEMPLATING = "gotemplating.fn.crossplane.io"
 """The group of the go-templating function's input."""
 FUNCTION = "function-patch-and-transform"
+CONDITIONAL = "function-conditional-patch-and-transform"
 FUNCTIONS: Mapping[str, str] = {
     FUNCTION: PATCH_AND_TRANSFORM,
     "function-auto-ready": "autoready.fn.crossplane.io",
     "function-environment-configs": ENVIRONMENT_CONFIGS,
     "function-go-templating": TEMPLATING,
     "function-extra-resources": "extra-resources.fn.crossplane.io",
+    CONDITIONAL: "conditional-pt.fn.crossplane.io",
+    "function-cel-filter": "cel.fn.crossplane.io",
+    "function-sequencer": "sequencer.fn.crossplane.io",
+    "function-status-transformer": "function-status-transformer.fn.crossplane.io",
+    "function-tag-manager": "tag-manager.fn.crossplane.io",
+    "function-kro": "kro.fn.crossplane.io",
+    "function-kcl": "krm.kcl.dev",
+    "function-python": "python.fn.crossplane.io",
 }
 """The built-in functions, each with the group of its input."""
 _BY_GROUP = {group: name for name, group in FUNCTIONS.items()}
@@ -136,8 +145,13 @@ def read(document: Document) -> tuple[Class, list[Problem]]:
     for name, function, data, at in _steps(raw.spec, document.data["spec"]):
         with problems.catch():
             known = function_of(function, data)
-            if known == FUNCTION:
-                steps.append(read_step(document, data, at, name=name, function=function, warnings=warnings))
+            if known in (FUNCTION, CONDITIONAL):
+                conditional = known == CONDITIONAL
+                steps.append(
+                    read_step(
+                        document, data, at, name=name, function=function, warnings=warnings, conditional=conditional
+                    )
+                )
             else:
                 if known == _BY_GROUP[ENVIRONMENT_CONFIGS]:
                     _check_environment(document, data, at)
@@ -210,9 +224,10 @@ def function_of(function: str, data: Mapping[str, Any]) -> str:
     Whoever installs a function names it, so its input identifies it better; but a function reads any input, whatever
     group that is of.
     """
-    group = group_of(str(data.get("apiVersion", "")))
-    named = (known for known in FUNCTIONS if function == known or function.endswith(f"-{known}"))
-    return _BY_GROUP.get(group) or next(named, "")
+    by_group = _BY_GROUP.get(group_of(str(data.get("apiVersion", ""))), "")
+    by_name = next((known for known in FUNCTIONS if function == known or function.endswith(f"-{known}")), "")
+    # Inputs of many functions were copied from patch-and-transform, and have kept its group.
+    return (by_name or by_group) if by_group in ("", FUNCTION) else by_group
 
 
 def _filled(resource: Any, index: int) -> Any:
