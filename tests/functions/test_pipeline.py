@@ -9,6 +9,7 @@ import pytest
 from claimsmith.base.errors import ComposeError, EngineError
 from claimsmith.dialects.crossplane import composition as compositions
 from claimsmith.functions import pipeline
+from claimsmith.functions.protocol import Ready
 from tests.support.crossplane_documents import (
     BUCKET,
     PATCH,
@@ -178,14 +179,18 @@ def test_auto_ready_asks_for_the_condition_ready() -> None:
         "metadata": {"annotations": {"crossplane.io/composition-resource-name": "a"}},
         "status": {"conditions": [{"type": "Ready", "status": "True"}]},
     }
-    assert render(data, observed=[existing]).state.resources["a"].ready
+    assert render(data, observed=[existing]).outcome.desired.resources["a"].ready is Ready.true
 
 
 def config(name: str, labels: dict[str, str] | None = None, **data: Any) -> dict[str, Any]:
-    return {"kind": "EnvironmentConfig", "metadata": {"name": name, "labels": labels or {}}, "data": data}
+    head = {"apiVersion": "apiextensions.crossplane.io/v1alpha1", "kind": "EnvironmentConfig"}
+    return {**head, "metadata": {"name": name, "labels": labels or {}}, "data": data}
 
 
-CONFIGS = [config("one", region={"id": 1, "zone": "a"}), config("two", {"stage": "prod"}, region={"id": 2})]
+CONFIGS = [
+    config("one", {"all": "yes"}, region={"id": 1, "zone": "a"}),
+    config("two", {"stage": "prod", "all": "yes"}, region={"id": 2}),
+]
 ZONE = {
     "name": "a",
     "base": BUCKET,
@@ -225,7 +230,10 @@ def test_environment_of_resources_mode() -> None:
     "source",
     [
         pytest.param({"ref": {"name": "three"}}, id="absent"),
-        pytest.param({"type": "Selector", "selector": {"matchLabels": []}}, id="two-match-where-one-is-wanted"),
+        pytest.param(
+            {"type": "Selector", "selector": {"matchLabels": [{"key": "all", "type": "Value", "value": "yes"}]}},
+            id="two-match-where-one-is-wanted",
+        ),
     ],
 )
 def test_refused_environments(source: dict[str, Any]) -> None:

@@ -17,11 +17,14 @@ from claimsmith.base.documents import Document
 from claimsmith.base.errors import ComposeError, EngineError, NotFound, Problem
 from claimsmith.base.values import copied, object_at
 from claimsmith.dialects.common.klass import Patch, Side, Step, Template
+from claimsmith.functions import protocol
+from claimsmith.functions.protocol import Function, Ready, Resource, Response, Result, Severity
+from claimsmith.functions.registry import Place
 from claimsmith.patching import details, patches
 from claimsmith.patching.patches import Outcome
 from claimsmith.patching.readiness import is_ready
 
-ENVIRONMENT = {"apiVersion": "internal.crossplane.io/v1alpha1", "kind": "Environment"}
+INTERNAL_ENVIRONMENT = {"apiVersion": "internal.crossplane.io/v1alpha1", "kind": "Environment"}
 """The kind of an environment that has none of its own."""
 
 
@@ -51,7 +54,7 @@ class Desired:
 
 @dataclass(slots=True)
 class State:
-    """What the steps so far want. Each step goes on from there."""
+    """What the steps so far want, as one step works on it."""
 
     composite: dict[str, Any] = field(default_factory=dict)
     resources: dict[str, Desired] = field(default_factory=dict)
@@ -64,6 +67,40 @@ class State:
     """The outcome of each patch, under its template's name."""
     missing_details: list[tuple[str, str]] = field(default_factory=list)
     """Template and name of each connection detail that the resource does not offer yet."""
+
+
+def bind(place: Place) -> Function:
+    """The function for one step, whose templates and patches were read with the composition."""
+    return lambda request: _response(place, request)
+
+
+def _response(place: Place, request: protocol.Request) -> Response:
+    """The response to a request: the step runs on a copy of the desired state."""
+    desired = request.desired
+    observed = Observed(
+        copied(dict(request.observed.composite.document)),
+        {name: Existing(dict(r.document), r.details) for name, r in request.observed.resources.items()},
+    )
+    state = State(
+        composite=copied(dict(desired.composite.document)),
+        resources={n: Desired(copied(dict(r.document)), r.ready is Ready.true) for n, r in desired.resources.items()},
+        details=dict(desired.composite.details),
+        environment=request.environment(),
+    )
+    run_step(place.step, observed, state, document=place.document)
+    ready = Ready.false if state.held_back else desired.composite.ready
+    resources = {name: _with_verdict(name, d, desired) for name, d in state.resources.items()}
+    return Response(
+        protocol.State(Resource(state.composite, state.details, ready), resources),
+        {**request.context, protocol.ENVIRONMENT: state.environment},
+        tuple(Result.of(Severity.warning, problem) for problem in state.warnings),
+    )
+
+
+def _with_verdict(name: str, desired: Desired, before: protocol.State) -> Resource:
+    """A desired resource; that it is not ready is a verdict only where an earlier step says so."""
+    earlier = before.resources[name].ready if name in before.resources else Ready.unspecified
+    return Resource(desired.document, ready=Ready.true if desired.ready else earlier)
 
 
 def run_step(step: Step, observed: Observed, state: State, *, document: Document | None = None) -> None:
@@ -82,7 +119,7 @@ class _Run:
         state, composite = self.state, self.observed.composite
         state.composite |= {key: composite[key] for key in ("apiVersion", "kind") if key in composite}
         if not state.environment.get("apiVersion") and not state.environment.get("kind"):
-            state.environment |= ENVIRONMENT
+            state.environment |= INTERNAL_ENVIRONMENT
         for index, patch in enumerate(self.step.environment):
             self._patch_environment(patch, index)
         for template in self.step.templates:

@@ -1,27 +1,67 @@
 """Crossplane compositions rendered without a cluster: the steps in order, then what the core adds around them.
 
 Takes a composition as a class, the composite, what exists already and what functions may ask for; gives the composite's
-status and the composed resources, as `crossplane render` does. A step for a function that is not known here
+status and the composed resources, as `crossplane render` does. Each step is one call of a function
+(`protocol.py`), repeated until its requirements settle. A step whose function is neither built in nor declared
 is refused by its name: nothing is left out silently.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from claimsmith.base import fieldpath
-from claimsmith.base.errors import ComposeError, ModelError, Problem
+from claimsmith.base.errors import ComposeError, EngineError, ModelError, Problem
 from claimsmith.base.labels import COMPOSITE_LABEL, RESOURCE_NAME, claim_labels
 from claimsmith.base.values import copied, object_at
-from claimsmith.dialects.common.klass import Class
-from claimsmith.functions import builtin
-from claimsmith.functions.patch_and_transform import Existing, Observed, State
+from claimsmith.dialects.common.klass import Class, Step
+from claimsmith.functions import registry
+from claimsmith.functions.protocol import (
+    ENVIRONMENT,
+    Condition,
+    Ready,
+    Request,
+    Resource,
+    Response,
+    Result,
+    SchemaSelector,
+    Severity,
+    State,
+)
+from claimsmith.functions.registry import Declared, Place
+from claimsmith.functions.requirements import Sources, selector_of, settled
 
 TRANSITION = "2024-01-01T00:00:00Z"
 """The time of conditions: always the same, so that the same input gives the same output."""
 _SHOWN = 3
+_SYSTEM_CONDITIONS = frozenset({"Ready", "Synced", "Healthy"})
+"""Conditions that Crossplane itself sets: a function cannot."""
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What a pipeline may use beside its composition and composite."""
+
+    context: Mapping[str, Any] = field(default_factory=dict)
+    sources: Sources = field(default_factory=Sources)
+    credentials: Mapping[tuple[str, str], Mapping[str, bytes]] = field(default_factory=dict)
+    """The data of Secrets, by namespace and name."""
+    declared: Declared = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What the steps of a pipeline want, and what they report."""
+
+    desired: State
+    context: Mapping[str, Any] = field(default_factory=dict)
+    results: tuple[tuple[str, Result], ...] = ()
+    """Each with the name of its step."""
+    conditions: tuple[Condition, ...] = ()
+    origins: Mapping[str, str] = field(default_factory=dict)
+    """The step that wrote each desired resource last."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,21 +72,24 @@ class Rendered:
     composed: tuple[dict[str, Any], ...]
     warnings: tuple[tuple[str, Problem], ...] = ()
     """Each with the step that it is from; those of the core have none."""
-    context: dict[str, Any] = field(default_factory=dict)
-    state: State = field(default_factory=State, repr=False)
+    outcome: Outcome = field(default_factory=lambda: Outcome(State()), repr=False)
 
     def documents(self) -> list[dict[str, Any]]:
         """The composite, then what it is composed of."""
         return [self.composite, *self.composed]
 
     def results(self) -> list[dict[str, Any]]:
-        """The warnings as documents."""
+        """The results of the functions as documents."""
         head = {"apiVersion": "render.crossplane.io/v1beta1", "kind": "Result"}
         return [
-            {**head, "step": step, "severity": "SEVERITY_WARNING", "message": problem.what}
-            for step, problem in self.warnings
-            if step
+            {**head, "step": step, "severity": result.severity.value, "message": result.message}
+            for step, result in self.outcome.results
         ]
+
+    def context_document(self) -> dict[str, Any]:
+        """The context after the last step as a document."""
+        head = {"apiVersion": "render.crossplane.io/v1beta1", "kind": "Context"}
+        return {**head, "fields": as_json(self.outcome.context)}
 
 
 def render(
@@ -56,31 +99,119 @@ def render(
     observed: Iterable[Mapping[str, Any]] = (),
     environment: Mapping[str, Any] | None = None,
     extra: Sequence[Mapping[str, Any]] = (),
+    around: Surroundings | None = None,
 ) -> Rendered:
-    """What the composition makes of a composite."""
+    """What the composition makes of a composite. `environment` and `extra` add to what is around it."""
     check_serves(klass, composite)
-    given: dict[str, Any] = copied(dict(composite))
-    there = Observed(given, existing_by_name(observed))
-    state = State(environment=copied(dict(environment or {})))
-    warnings: list[tuple[str, Problem]] = []
-    for step in klass.steps:
-        before = len(state.warnings)
-        builtin.run(step, there, state, document=klass.document, extra=extra)
-        warnings += [(step.name, problem) for problem in state.warnings[before:]]
+    around = around or Surroundings()
+    context = {**around.context, **({ENVIRONMENT: dict(environment)} if environment else {})}
+    sources = replace(around.sources, resources=(*around.sources.resources, *extra))
+    there = State(Resource(copied(dict(composite))), existing_by_name(observed))
+    outcome = run(klass, there, replace(around, context=context, sources=sources))
+    state = outcome.desired
+    warnings = [(step, _problem(r)) for step, r in outcome.results if r.severity is Severity.warning]
     warnings += [("", problem) for name in sorted(state.resources) for problem in _not_kept(name, state)]
     composed = [_dressed(name, state, there) for name in sorted(state.resources)]
-    return Rendered(_composite(given, state), tuple(composed), tuple(warnings), state.environment, state)
+    return Rendered(_composite(there.composite.document, outcome), tuple(composed), tuple(warnings), outcome)
 
 
-def existing_by_name(observed: Iterable[Mapping[str, Any]]) -> dict[str, Existing]:
+@dataclass(frozen=True, slots=True)
+class Between:
+    """The state between two steps."""
+
+    observed: State
+    desired: State
+    context: Mapping[str, Any]
+
+
+def run(klass: Class, observed: State, around: Surroundings) -> Outcome:
+    """What the steps want, one after the other. Fatal results are refused with step and place."""
+    desired, context = State(), dict(around.context)
+    results: list[tuple[str, Result]] = []
+    conditions: list[Condition] = []
+    origins: dict[str, str] = {}
+    for step in klass.steps:
+        place = Place(step, klass.document)
+        response = _called(place, _request(step, place, Between(observed, desired, context), around), around)
+        results += [(step.name, _located(place, r)) for r in response.results]
+        conditions += response.conditions
+        for name, resource in response.desired.resources.items():
+            if desired.resources.get(name) != resource:
+                origins[name] = step.name
+        desired, context = response.desired, dict(response.context)
+    return Outcome(desired, context, tuple(results), tuple(conditions), origins)
+
+
+def _request(step: Step, place: Place, between: Between, around: Surroundings) -> Request:
+    required = {str(r.get("requirementName", "")): around.sources.fetch(selector_of(r)) for r in step.required}
+    schemas = {
+        str(r.get("requirementName", "")): around.sources.schema(
+            SchemaSelector(str(r.get("apiVersion", "")), str(r.get("kind", "")))
+        )
+        for r in step.required_schemas
+    }
+    return Request(
+        between.observed,
+        between.desired,
+        step.input,
+        between.context,
+        required_resources=required or None,
+        required_schemas=schemas,
+        credentials={c.name: _secret(c.secret, place, around) for c in step.credentials},
+    )
+
+
+def _secret(secret: tuple[str, str], place: Place, around: Surroundings) -> Mapping[str, bytes]:
+    if secret in around.credentials:
+        return around.credentials[secret]
+    what = f"the step {place.step.name!r} passes the Secret {'/'.join(secret)} to its function, which is not provided"
+    path = f"{place.step.at.removesuffix('.input')}.credentials"
+    raise ComposeError(place.document.problem(what, path, "provide it: --function-credentials FILE"))
+
+
+def _called(place: Place, request: Request, around: Surroundings) -> Response:
+    """The response of a step's function, with its requirements fulfilled; refused where a result is fatal."""
+    function = registry.function_for(place, around.declared)
+    try:
+        response = settled(function, request, around.sources)
+    except EngineError as error:
+        raise ComposeError(*(_of_step(place, p) for p in error.problems)) from error
+    fatal = [_of_step(place, _problem(r)) for r in response.results if r.severity is Severity.fatal]
+    if fatal:
+        raise ComposeError(*fatal)
+    return response
+
+
+def _problem(result: Result) -> Problem:
+    return Problem(result.message, result.where, result.path, result.fix)
+
+
+def _located(place: Place, result: Result) -> Result:
+    """A result with the place of its step, where it has none of its own."""
+    if result.where:
+        return result
+    return replace(result, where=place.document.source_of(place.step.at), path=result.path or place.step.at)
+
+
+def _of_step(place: Place, problem: Problem) -> Problem:
+    """A problem of a function, with the name and the place of the step."""
+    step = place.step
+    here = problem.where is not None and problem.where.file == place.document.file
+    what = problem.what if problem.what.startswith(f"step {step.name!r}") else f"step {step.name!r}: {problem.what}"
+    where = problem.where if here else place.document.source_of(step.at)
+    fix = problem.fix or "see what the function reports, and fix its input or the composite"
+    return replace(problem, what=what, where=where, path=problem.path or step.at, fix=fix)
+
+
+def existing_by_name(observed: Iterable[Mapping[str, Any]]) -> dict[str, Resource]:
     """Resources that exist, by the annotation that names their template."""
-    found: dict[str, Existing] = {}
+    found: dict[str, Resource] = {}
     for document in observed:
         name = object_at(object_at(document, "metadata"), "annotations").get(RESOURCE_NAME)
         if not isinstance(name, str):
             what = f"an observed {document.get('kind')} has no annotation {RESOURCE_NAME}"
             raise ModelError(Problem(what, path="metadata.annotations", fix="annotate it with its template's name"))
-        found[name] = Existing(dict(document))
+        found[name] = Resource(dict(document))
     return found
 
 
@@ -97,30 +228,38 @@ def check_serves(klass: Class, composite: Mapping[str, Any]) -> None:
             raise ComposeError(klass.document.problem(what, "metadata.labels", "add it, or fix the selector"))
 
 
-def _composite(given: Mapping[str, Any], state: State) -> dict[str, Any]:
-    """The composite as its steps want it, with its condition Ready."""
-    unready = sorted(name for name, desired in state.resources.items() if not desired.ready)
+def _composite(given: Mapping[str, Any], outcome: Outcome) -> dict[str, Any]:
+    """The composite as its steps want it, with its condition Ready and those that functions set."""
+    state = outcome.desired
+    unready = sorted(name for name, desired in state.resources.items() if desired.ready is not Ready.true)
     condition = {"type": "Ready", "lastTransitionTime": TRANSITION}
-    if state.held_back:
+    if state.composite.ready is Ready.false:
         condition |= {"status": "False", "reason": "Creating"}
-    elif unready:
+    elif unready and state.composite.ready is Ready.unspecified:
         message = f"Unready resources: {_listed(unready)}"
         condition |= {"status": "False", "reason": "Creating", "message": message}
     else:
         condition |= {"status": "True", "reason": "Available"}
-    wanted = as_json(state.composite)
+    wanted = as_json(state.composite.document)
     metadata, status, own = object_at(wanted, "metadata"), object_at(wanted, "status"), object_at(given, "metadata")
     identity = {key: own[key] for key in ("name", "namespace") if own.get(key)}
     conditions = status.get("conditions")
-    listed = conditions if isinstance(conditions, list) else []
-    others = [c for c in listed if not (isinstance(c, dict) and c.get("type") == "Ready")]
+    listed = list(conditions) if isinstance(conditions, list) else []
+    for new in (condition, *(_condition(c) for c in outcome.conditions if c.type not in _SYSTEM_CONDITIONS)):
+        listed = [*(c for c in listed if not (isinstance(c, dict) and c.get("type") == new["type"])), new]
     return {
         **wanted,
         "apiVersion": given["apiVersion"],
         "kind": given["kind"],
         "metadata": {**{k: v for k, v in metadata.items() if k not in ("name", "namespace")}, **identity},
-        "status": {**status, "conditions": [*others, condition]},
+        "status": {**status, "conditions": listed},
     }
+
+
+def _condition(condition: Condition) -> dict[str, Any]:
+    message = {"message": condition.message} if condition.message else {}
+    head = {"type": condition.type, "status": condition.status, "reason": condition.reason}
+    return {**head, **message, "lastTransitionTime": TRANSITION}
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -130,10 +269,11 @@ def _listed(names: Sequence[str]) -> str:
     return f"{', '.join(names[:-1])}, and {names[-1]}" if len(names) == _SHOWN else ", ".join(names)
 
 
-def _dressed(name: str, state: State, observed: Observed) -> dict[str, Any]:
+def _dressed(name: str, state: State, observed: State) -> dict[str, Any]:
     """A composed resource with what the core writes into its metadata."""
     document = as_json(state.resources[name].document)
-    owner, metadata = object_at(observed.composite, "metadata"), dict(object_at(document, "metadata"))
+    composite = observed.composite.document
+    owner, metadata = object_at(composite, "metadata"), dict(object_at(document, "metadata"))
     if name in observed.resources:
         there = object_at(observed.resources[name].document, "metadata")
         for key in ("name", "namespace", "generateName"):
@@ -148,7 +288,7 @@ def _dressed(name: str, state: State, observed: Observed) -> dict[str, Any]:
     metadata["annotations"] = {**_texts(metadata.get("annotations")), RESOURCE_NAME: name}
     claim = claim_labels(object_at(owner, "labels"))
     metadata["labels"] = {**_texts(metadata.get("labels")), COMPOSITE_LABEL: prefix, **claim}
-    metadata["ownerReferences"] = _owners(metadata.get("ownerReferences"), observed.composite, name)
+    metadata["ownerReferences"] = _owners(metadata.get("ownerReferences"), composite, name)
     return {**document, "metadata": metadata}
 
 

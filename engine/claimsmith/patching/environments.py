@@ -11,6 +11,7 @@ from claimsmith.base.values import copied, object_at
 from claimsmith.dialects.common.klass import Side
 
 KIND = "EnvironmentConfig"
+API_VERSION = "apiextensions.crossplane.io/v1beta1"
 _GIVE = "give its file: below components/ or stacks/STACK/resources/, or with --extra where files are rendered"
 
 
@@ -26,19 +27,32 @@ def gathered(
     found: dict[str, Any] = {}
     for source in sources:
         for config in _configs(source, composite, configs, optional=optional):
-            merge_into(found, object_at(config, "data"))
+            data = object_at(config, "data")
+            if source.get("toFieldPath"):
+                placed: dict[str, Any] = {}
+                fieldpath.put(placed, fieldpath.parse(str(source["toFieldPath"])), dict(data))
+                data = placed
+            merge_into(found, data)
     return found
+
+
+def wanted(source: Mapping[str, Any], composite: Mapping[str, Any]) -> tuple[str, dict[str, str]] | None:
+    """The name, or else the labels, of the configs that a source is for; None where it selects by nothing."""
+    if source.get("type") != "Selector":
+        return str(object_at(source, "ref").get("name", "")), {}
+    labels = _labels(object_at(source, "selector").get("matchLabels") or (), composite)
+    return ("", labels) if labels else None
 
 
 def started(
     sources: Mapping[str, Any], sides: Mapping[Side, Mapping[str, Any]], given: Sequence[Mapping[str, Any]]
 ) -> dict[str, Any]:
-    """The environment that a step starts with: its defaults, what it gathers over them, what was there over that."""
+    """The environment that a step starts with: its defaults, what was there over them, what it gathers over that."""
     optional = object_at(sources, "policy").get("resolution") == "Optional"
     found: dict[str, Any] = copied(dict(object_at(sources, "defaultData")))
     listed = sources.get("environmentConfigs") or ()
-    merge_into(found, gathered(listed, sides[Side.claim], given, optional=optional))
     merge_into(found, sides[Side.environment])
+    merge_into(found, gathered(listed, sides[Side.claim], given, optional=optional))
     return found
 
 
@@ -71,7 +85,7 @@ def _selected(
     selector: Mapping[str, Any], composite: Mapping[str, Any], configs: Sequence[Mapping[str, Any]]
 ) -> list[Mapping[str, Any]]:
     labels = _labels(selector.get("matchLabels") or (), composite)
-    if labels is None:
+    if not labels:
         return []
     matching = [c for c in configs if labels.items() <= object_at(object_at(c, "metadata"), "labels").items()]
     if (selector.get("mode") or "Single") == "Single":
@@ -89,8 +103,8 @@ def _selected(
     return ordered[:most] if isinstance(most, int) else ordered
 
 
-def _labels(matches: Iterable[Mapping[str, Any]], composite: Mapping[str, Any]) -> dict[str, str] | None:
-    """The labels to select by; None where an optional one has no value."""
+def _labels(matches: Iterable[Mapping[str, Any]], composite: Mapping[str, Any]) -> dict[str, str]:
+    """The labels to select by, without optional ones that have no value."""
     labels: dict[str, str] = {}
     for match in matches:
         key = str(match.get("key", ""))
@@ -100,9 +114,8 @@ def _labels(matches: Iterable[Mapping[str, Any]], composite: Mapping[str, Any]) 
         try:
             labels[key] = str(fieldpath.get(composite, str(match.get("valueFromFieldPath", ""))))
         except NotFound:
-            if match.get("fromFieldPathPolicy") == "Optional":
-                return None
-            raise
+            if match.get("fromFieldPathPolicy") != "Optional":
+                raise
     return labels
 
 

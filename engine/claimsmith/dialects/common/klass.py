@@ -209,6 +209,15 @@ class Template:
 
 
 @dataclass(frozen=True, slots=True)
+class Credential:
+    """Credentials that a step passes to its function: the name for the function, and the Secret."""
+
+    name: str
+    secret: tuple[str, str]
+    """Namespace and name."""
+
+
+@dataclass(frozen=True, slots=True)
 class Step:
     """One step of a pipeline: a function by its name, and its input."""
 
@@ -222,6 +231,10 @@ class Step:
     secret: SecretDestination = SecretDestination()
     at: str = ""
     """Where the function's input stands in the class's document."""
+    credentials: tuple[Credential, ...] = ()
+    required: tuple[Mapping[str, Any], ...] = ()
+    """The resources that the step itself requires for its function, each with its `requirementName`."""
+    required_schemas: tuple[Mapping[str, Any], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

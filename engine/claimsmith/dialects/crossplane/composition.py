@@ -19,7 +19,7 @@ from claimsmith.base.errors import Collector, ComposeError, ModelError, Problem
 from claimsmith.base.names import GroupKind, group_of
 from claimsmith.base.parse import parse
 from claimsmith.base.values import has
-from claimsmith.dialects.common.klass import Class, Side, Step
+from claimsmith.dialects.common.klass import Class, Credential, Side, Step
 from claimsmith.dialects.common.metadata import Head
 from claimsmith.dialects.common.template import class_of
 from claimsmith.dialects.crossplane.dialect import COMPOSITES
@@ -39,13 +39,24 @@ ENVIRONMENT_CONFIGS = "environmentconfigs.fn.crossplane.io"
 TEMPLATING = "gotemplating.fn.crossplane.io"
 """The group of the go-templating function's input."""
 FUNCTION = "function-patch-and-transform"
-FUNCTIONS = (FUNCTION, "function-auto-ready", "function-environment-configs", "function-go-templating")
-"""The functions that are known here."""
-_BY_GROUP = {
-    PATCH_AND_TRANSFORM: FUNCTION,
-    ENVIRONMENT_CONFIGS: "function-environment-configs",
-    TEMPLATING: "function-go-templating",
+CONDITIONAL = "function-conditional-patch-and-transform"
+FUNCTIONS: Mapping[str, str] = {
+    FUNCTION: PATCH_AND_TRANSFORM,
+    "function-auto-ready": "autoready.fn.crossplane.io",
+    "function-environment-configs": ENVIRONMENT_CONFIGS,
+    "function-go-templating": TEMPLATING,
+    "function-extra-resources": "extra-resources.fn.crossplane.io",
+    CONDITIONAL: "conditional-pt.fn.crossplane.io",
+    "function-cel-filter": "cel.fn.crossplane.io",
+    "function-sequencer": "sequencer.fn.crossplane.io",
+    "function-status-transformer": "function-status-transformer.fn.crossplane.io",
+    "function-tag-manager": "tag-manager.fn.crossplane.io",
+    "function-kro": "kro.fn.crossplane.io",
+    "function-kcl": "krm.kcl.dev",
+    "function-python": "python.fn.crossplane.io",
 }
+"""The built-in functions, each with the group of its input."""
+_BY_GROUP = {group: name for name, group in FUNCTIONS.items()}
 _OWN = ("patchSets", "environment", "resources")
 
 
@@ -58,12 +69,28 @@ class _Named(Lenient):
     name: str
 
 
+class _SecretReference(Lenient):
+    name: str
+    namespace: str
+
+
+class _Credentials(Lenient):
+    name: str
+    source: Literal["None", "Secret"] = "None"
+    secret_ref: _SecretReference | None = None
+
+
+class _Requirements(Lenient):
+    required_resources: tuple[dict[str, Any], ...] = Field((), strict=False)
+    required_schemas: tuple[dict[str, Any], ...] = Field((), strict=False)
+
+
 class _Step(Lenient):
     step: str
     function_ref: _Named
     input: dict[str, Any] = Field(default_factory=dict)
-    credentials: Any = None
-    requirements: Any = None
+    credentials: tuple[_Credentials, ...] | None = Field(None, strict=False)
+    requirements: _Requirements | None = None
 
 
 class _Spec(Lenient):
@@ -114,15 +141,21 @@ def read(document: Document) -> tuple[Class, list[Problem]]:
     warnings: list[Problem] = []
     problems = Collector()
     steps: list[Step] = []
+    written = {step.step: step for step in raw.spec.pipeline}
     for name, function, data, at in _steps(raw.spec, document.data["spec"]):
         with problems.catch():
             known = function_of(function, data)
-            if known == FUNCTION:
-                steps.append(read_step(document, data, at, name=name, function=function, warnings=warnings))
+            if known in (FUNCTION, CONDITIONAL):
+                conditional = known == CONDITIONAL
+                steps.append(
+                    read_step(
+                        document, data, at, name=name, function=function, warnings=warnings, conditional=conditional
+                    )
+                )
             else:
                 if known == _BY_GROUP[ENVIRONMENT_CONFIGS]:
                     _check_environment(document, data, at)
-                steps.append(Step(name, function, data, at=fieldpath.to_text(at)))
+                steps.append(Step(name, function, data, at=fieldpath.to_text(at), **_needs(written.get(name))))
     problems.raise_as(ModelError)
     if raw.spec.mode != "Pipeline":
         warnings += _ignored_names(document, steps)
@@ -161,6 +194,22 @@ def _steps(spec: _Spec, data: Mapping[str, Any]) -> Iterable[tuple[str, str, dic
     yield "patch-and-transform", FUNCTION, {**head, **own}, ("spec",)
 
 
+def _needs(step: _Step | None) -> dict[str, Any]:
+    """Credentials and requirements of a step."""
+    if step is None:
+        return {}
+    needs = step.requirements or _Requirements(required_resources=(), required_schemas=())
+    return {
+        "credentials": tuple(
+            Credential(c.name, (c.secret_ref.namespace, c.secret_ref.name))
+            for c in step.credentials or ()
+            if c.secret_ref
+        ),
+        "required": needs.required_resources,
+        "required_schemas": needs.required_schemas,
+    }
+
+
 def _check_environment(document: Document, data: Mapping[str, Any], at: fieldpath.Path) -> None:
     if at == ("spec", "environment"):
         # In `Resources` mode, what the function has in its spec stands in the composition itself.
@@ -175,9 +224,10 @@ def function_of(function: str, data: Mapping[str, Any]) -> str:
     Whoever installs a function names it, so its input identifies it better; but a function reads any input, whatever
     group that is of.
     """
-    group = group_of(str(data.get("apiVersion", "")))
-    named = (known for known in FUNCTIONS if function == known or function.endswith(f"-{known}"))
-    return _BY_GROUP.get(group) or next(named, "")
+    by_group = _BY_GROUP.get(group_of(str(data.get("apiVersion", ""))), "")
+    by_name = next((known for known in FUNCTIONS if function == known or function.endswith(f"-{known}")), "")
+    # Inputs of many functions were copied from patch-and-transform, and have kept its group.
+    return (by_name or by_group) if by_group in ("", FUNCTION) else by_group
 
 
 def _filled(resource: Any, index: int) -> Any:

@@ -136,6 +136,19 @@ class ResourcesInput(Lenient):
             yield "resources", "there are neither resources nor patches of the environment", "add a resource"
 
 
+class ConditionalTemplate(ResourceTemplate):
+    """A resource with a CEL condition."""
+
+    condition: str | None = None
+
+
+class ConditionalInput(ResourcesInput):
+    """The whole input of patch-and-transform with conditions."""
+
+    condition: str | None = None
+    resources: tuple[ConditionalTemplate, ...] = Field((), strict=False)
+
+
 def read_step(
     document: Document,
     data: Mapping[str, Any],
@@ -144,9 +157,10 @@ def read_step(
     name: str,
     function: str,
     warnings: list[Problem],
+    conditional: bool = False,
 ) -> Step:
-    """The step that an input describes; `at` is its place in the document."""
-    raw = parse(ResourcesInput, document, data=data, at=at)
+    """The step that an input describes; `at` is its place in the document. `conditional` inputs have conditions."""
+    raw = parse(ConditionalInput if conditional else ResourcesInput, document, data=data, at=at)
     here = fieldpath.to_text(at)
     problems = Collector()
     sets = _patch_sets(raw, document, here, warnings)
@@ -155,7 +169,9 @@ def read_step(
         place = f"{here}.resources[{index}]"
         with problems.catch():
             template = _template(resource, sets, document, place)
-            if templates.setdefault(resource.name, template) is not template:
+            # Of resources with one name, conditions choose: each claim gets one of them.
+            key = place if conditional and getattr(resource, "condition", None) else resource.name
+            if templates.setdefault(key, template) is not template:
                 what, path = f"two resources are named {resource.name!r}", f"{place}.name"
                 problems.add(document.problem(what, path, "give each its own name"))
     problems.raise_as(ModelError)

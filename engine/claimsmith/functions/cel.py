@@ -1,0 +1,114 @@
+"""CEL expressions of functions: checked, evaluated in a child process, their errors as problems.
+
+Values are as JSON has them; numbers of a function's request may be integers or floats, which CEL compares by value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from claimsmith.base.errors import ComposeError, Problem
+from claimsmith.functions import worker
+
+_LONGEST = 10_000
+_LONGEST_SHOWN = 300
+
+
+class AbsentValue(ComposeError):
+    """An expression read a field, key or item that is not there."""
+
+
+class _Omit:
+    """The value of `omit()`: the field is left out."""
+
+    def __repr__(self) -> str:
+        return "OMIT"
+
+
+OMIT: Final = _Omit()
+
+
+@dataclass(frozen=True, slots=True)
+class Expression:
+    """An expression, and the variables that it may use."""
+
+    text: str
+    variables: frozenset[str]
+    lists: frozenset[str] = field(default_factory=frozenset)
+    """The variables that hold lists; the others hold anything."""
+
+    def returns(self) -> str:
+        """The type of its value as CEL names it: BOOL, DYN, LIST<DYN>, …; refused where the expression is invalid."""
+        return str(self._call({})["returns"])
+
+    def evaluate(self, values: Mapping[str, Any]) -> Any:
+        """Its value. `AbsentValue` where it reads something that is not there."""
+        answer = self._call({"values": {name: values[name] for name in self.variables if name in values}})
+        if "failed" in answer:
+            kind = AbsentValue if answer["absent"] else ComposeError
+            raise kind(Problem(f"cannot evaluate {self._quoted}: {_reason(answer['failed'])}", fix=_fix(answer)))
+        return self._with_omissions(answer["value"], answer["omit"])
+
+    def is_true(self, values: Mapping[str, Any]) -> bool:
+        """Its value as a condition; an expression that may return anything but true and false is refused."""
+        returns = self.returns()
+        if returns != "BOOL":
+            what = f"{self._quoted} must return a boolean, but returns {returns.lower()}"
+            raise ComposeError(Problem(what, fix="compare the value, for example `… == true`"))
+        return self.evaluate(values) is True
+
+    @property
+    def _quoted(self) -> str:
+        shown = self.text if len(self.text) <= _LONGEST_SHOWN else f"{self.text[:_LONGEST_SHOWN]}…"
+        return f"the CEL expression `{shown}`"
+
+    def _call(self, more: Mapping[str, Any]) -> Mapping[str, Any]:
+        if len(self.text) > _LONGEST:
+            what = f"a CEL expression has {len(self.text)} characters; the most is {_LONGEST}"
+            raise ComposeError(Problem(what, fix="split it"))
+        request = {"text": self.text, "variables": sorted(self.variables), "lists": sorted(self.lists), **more}
+        try:
+            answer = worker.worker(worker.CEL).call(request)
+        except ComposeError as error:
+            raise ComposeError(
+                *(Problem(f"cannot evaluate {self._quoted}: {p.what}", fix=p.fix) for p in error.problems)
+            ) from error
+        if "invalid" in answer:
+            raise ComposeError(
+                Problem(f"{self._quoted} is invalid: {_reason(answer['invalid'])}", fix="fix the expression")
+            )
+        return answer
+
+    def _with_omissions(self, value: Any, omit: str) -> Any:
+        match value:
+            case dict():
+                return {k: self._with_omissions(v, omit) for k, v in value.items()}
+            case list():
+                return [self._with_omissions(item, omit) for item in value]
+            case str() if value == omit:
+                return OMIT
+            case str() if omit in value:
+                what = f"{self._quoted} uses omit() inside a text"
+                raise ComposeError(Problem(what, fix="let the whole field be omit()"))
+            case _:
+                return value
+
+
+def expression(text: str, variables: Iterable[str], lists: Iterable[str] = ()) -> Expression:
+    """An expression over variables; those in `lists` hold lists."""
+    return Expression(text, frozenset(variables) | frozenset(lists), frozenset(lists))
+
+
+def _reason(message: str) -> str:
+    """The first line of the engine's message, without its own codes."""
+    lines = [line for line in message.splitlines() if line.strip() and not line.startswith(" |")]
+    first = lines[0] if lines else message
+    for prefix in ("INVALID_ARGUMENT: ", "NOT_FOUND: ", "UNKNOWN: ", "INTERNAL: ", "CANCELLED: "):
+        first = first.removeprefix(prefix)
+    return first.removeprefix("ERROR: ").removeprefix("<input>:")
+
+
+def _fix(answer: Mapping[str, Any]) -> str:
+    return "test for it with has(…), or read it with `.?field.orValue(…)`" if answer["absent"] else "fix the expression"

@@ -1,0 +1,46 @@
+"""function-conditional-patch-and-transform: patch-and-transform with a CEL condition on the step and on each resource."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from claimsmith.dialects.common.klass import Template
+from claimsmith.functions import cel_view, inputs, patch_and_transform
+from claimsmith.functions.protocol import Function, Request, Response, State
+from claimsmith.functions.registry import Place
+
+
+def bind(place: Place) -> Function:
+    """The function for one step, whose templates and patches were read with the composition."""
+
+    def run(request: Request) -> Response:
+        values = cel_view.values(request)
+        whole = place.step.input.get("condition")
+        if isinstance(whole, str) and not inputs.is_true(place, whole, values, "condition"):
+            return Response.to(request)
+        conditions = _conditions(place)
+        kept = tuple(t for t in place.step.templates if _holds(place, t, conditions, values))
+        response = patch_and_transform.bind(replace(place, step=replace(place.step, templates=kept)))(request)
+        # Unlike patch-and-transform, this function gives no verdict on the composite where it holds a resource back.
+        composite = replace(response.desired.composite, ready=request.desired.composite.ready)
+        return replace(response, desired=State(composite, response.desired.resources))
+
+    return run
+
+
+def _conditions(place: Place) -> Mapping[str, str]:
+    """The condition of each resource that has one, by the resource's place in the composition."""
+    listed = place.step.input.get("resources")
+    resources = listed if isinstance(listed, list) else []
+    return {
+        f"{place.step.at}.resources[{index}]": resource["condition"]
+        for index, resource in enumerate(resources)
+        if isinstance(resource, Mapping) and isinstance(resource.get("condition"), str)
+    }
+
+
+def _holds(place: Place, template: Template, conditions: Mapping[str, str], values: Mapping[str, object]) -> bool:
+    text = conditions.get(template.at)
+    path = f"{template.at.removeprefix(place.step.at + '.')}.condition"
+    return text is None or inputs.is_true(place, text, values, path)

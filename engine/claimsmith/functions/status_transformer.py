@@ -1,0 +1,275 @@
+"""function-status-transformer: conditions and events of the composite, derived from conditions of its resources."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+from pydantic import Field
+
+from claimsmith import templating
+from claimsmith.base.errors import EngineError, ModelError
+from claimsmith.base.names import group_of
+from claimsmith.base.regexp import BadPattern, compiled
+from claimsmith.base.values import object_at
+from claimsmith.dialects.crossplane.patch_input import Lenient
+from claimsmith.functions import inputs
+from claimsmith.functions.protocol import (
+    EXTRA_RESOURCES,
+    Condition,
+    Function,
+    Request,
+    Response,
+    Result,
+    Severity,
+    Target,
+)
+from claimsmith.functions.registry import Place
+
+_SUCCESS = "StatusTransformationSuccess"
+_COMPOSITE = "function-status-transformer.reserved-keys.composite-resource"
+
+
+class _Refused(Exception):  # noqa: N818 - not an error of the user: it becomes a condition
+    """A matcher or a message that cannot be used."""
+
+
+class _ConditionMatcher(Lenient):
+    type: str
+    status: str | None = None
+    reason: str | None = None
+    message: str | None = None
+
+
+class _ResourceMatcher(Lenient):
+    name: str
+
+
+class _Matcher(Lenient):
+    name: str | None = None
+    type: str | None = None
+    resources: tuple[_ResourceMatcher, ...] = Field((), strict=False)
+    conditions: tuple[_ConditionMatcher, ...] = Field((), strict=False)
+    include_composite_as_resource: bool = False
+    include_extra_resources: bool = False
+
+
+class _ConditionText(Lenient):
+    type: str
+    status: str
+    reason: str = ""
+    message: str | None = None
+
+
+class _SetCondition(Lenient):
+    target: Literal["Composite", "CompositeAndClaim"] = "Composite"
+    force: bool = False
+    condition: _ConditionText
+
+
+class _EventText(Lenient):
+    type: str = "Normal"
+    reason: str | None = None
+    message: str = ""
+
+
+class _CreateEvent(Lenient):
+    target: Literal["Composite", "CompositeAndClaim"] = "Composite"
+    event: _EventText
+
+
+class _Hook(Lenient):
+    matchers: tuple[_Matcher, ...] = Field((), strict=False)
+    set_conditions: tuple[_SetCondition, ...] = Field((), strict=False)
+    create_events: tuple[_CreateEvent, ...] = Field((), strict=False)
+
+
+class _Transformation(inputs.FunctionInput):
+    status_condition_hooks: tuple[_Hook, ...] = Field((), strict=False)
+
+
+def bind(place: Place) -> Function:
+    """The function for one step; an input that it cannot read is a condition of the composite, not a refusal."""
+    try:
+        hooks = inputs.read(_Transformation, place).status_condition_hooks
+    except ModelError as error:
+        return _failing(place, error)
+
+    def run(request: Request) -> Response:
+        state = _Run(request)
+        for index, hook in enumerate(hooks):
+            state.apply(hook, index)
+        success = () if state.errored else (Condition(_SUCCESS, "True", "Available"),)
+        return replace(Response.to(request), conditions=(*state.conditions, *success), results=tuple(state.results))
+
+    return run
+
+
+def _failing(place: Place, error: ModelError) -> Function:
+    unknown = next(
+        (k for k in place.step.input if k not in ("apiVersion", "kind", "metadata", "statusConditionHooks")), None
+    )
+    kind = "v1beta1.StatusTransformation"
+    # The function's own words, since a composite's condition shows them.
+    reason = (
+        f'json: cannot unmarshal Go value of type {kind}: unknown name "{unknown}"'
+        if unknown
+        else error.problems[0].what
+    )
+    message = (
+        f"cannot get Function input from *v1.RunFunctionRequest: cannot get function input *{kind} from "
+        f"*v1.RunFunctionRequest: cannot unmarshal JSON from *structpb.Struct into *{kind}: {reason}"
+    )
+    failed = Condition(_SUCCESS, "False", "InputFailure", message)
+    return lambda request: replace(Response.to(request), conditions=(failed,))
+
+
+@dataclass(slots=True)
+class _Run:
+    request: Request
+    conditions: list[Condition] = field(default_factory=list)
+    results: list[Result] = field(default_factory=list)
+    errored: bool = False
+
+    def apply(self, hook: _Hook, index: int) -> None:
+        groups = self._matched(hook, index)
+        if groups is None:
+            return
+        for position, setter in enumerate(hook.set_conditions):
+            wanted = setter.condition
+            if any(c.type == wanted.type for c in self.conditions) and not setter.force:
+                continue
+            where = f"cannot set condition, statusConditionHookIndex: {index}, setConditionIndex: {position}"
+            message = self._message(wanted.message, groups, where)
+            if message is not None:
+                status = wanted.status if wanted.status in ("True", "False") else "Unknown"
+                target = _target(setter.target)
+                self.conditions.append(Condition(wanted.type, status, wanted.reason, message, target))
+        for position, event in enumerate(hook.create_events):
+            self._event(
+                event, groups, f"cannot create event, statusConditionHookIndex: {index}, createEventIndex: {position}"
+            )
+
+    def _matched(self, hook: _Hook, index: int) -> dict[str, str] | None:
+        """The groups that the matchers' patterns captured; None where not all of them match."""
+        if not hook.matchers:
+            return None
+        groups: dict[str, str] = {}
+        for position, matcher in enumerate(hook.matchers):
+            try:
+                captured = _captured(matcher, list(self._resources(matcher)))
+            except _Refused as error:
+                where = f"cannot match resources, statusConditionHookIndex: {index}, matchConditionIndex: {position}"
+                self._fail("MatchFailure", f"{where}: {error}")
+                return None
+            if captured is None:
+                return None
+            groups |= captured
+        return groups
+
+    def _resources(self, matcher: _Matcher) -> Iterator[Mapping[str, Any]]:
+        patterns = [_pattern(r.name, "cannot compile resource key regex") for r in matcher.resources]
+        for name, resource in self.request.observed.resources.items():
+            if any(p.search(name) for p in patterns):
+                yield resource.document
+        if matcher.include_extra_resources:
+            for name, document in self._extra():
+                if any(p.search(name) for p in patterns):
+                    yield document
+        if matcher.include_composite_as_resource:
+            yield self.request.observed.composite.document
+
+    def _extra(self) -> Iterator[tuple[str, Mapping[str, Any]]]:
+        found = self.request.context.get(EXTRA_RESOURCES)
+        for into, documents in found.items() if isinstance(found, Mapping) else ():
+            for document in documents if isinstance(documents, list) else ():
+                if isinstance(document, Mapping):
+                    metadata = object_at(document, "metadata")
+                    group = group_of(str(document.get("apiVersion", "")))
+                    parts = (
+                        into,
+                        group,
+                        document.get("kind", ""),
+                        metadata.get("namespace", ""),
+                        metadata.get("name", ""),
+                    )
+                    yield "extra-resource." + ".".join(str(part) for part in parts), document
+
+    def _event(self, event: _CreateEvent, groups: Mapping[str, str], where: str) -> None:
+        severity = {"Normal": Severity.normal, "Warning": Severity.warning}.get(event.event.type)
+        if severity is None:
+            self._fail(
+                "SetConditionFailure", f"{where}: invalid type {event.event.type}, must be one of [Normal, Warning]"
+            )
+            return
+        message = self._message(event.event.message, groups, where)
+        if message is not None:
+            reason = event.event.reason or ""
+            self.results.append(Result(severity, message, reason, _target(event.target)))
+
+    def _message(self, text: str | None, groups: Mapping[str, str], where: str) -> str | None:
+        """A message with what was captured; None where its template fails."""
+        if not text or not groups:
+            return text or ""
+        try:
+            return templating.render("go-sprig", text, groups, file="message")
+        except EngineError as error:
+            self._fail("SetConditionFailure", f"{where}: cannot execute template: {error.problems[0].what}")
+            return None
+
+    def _fail(self, reason: str, message: str) -> None:
+        self.errored = True
+        self.conditions.append(Condition(_SUCCESS, "False", reason, message))
+
+
+def _captured(matcher: _Matcher, resources: Sequence[Mapping[str, Any]]) -> dict[str, str] | None:
+    """What the patterns of a matcher capture; None where it does not match."""
+    if not resources or not matcher.conditions:
+        return None
+    results = [[_match(condition, resource) for condition in matcher.conditions] for resource in resources]
+    merged = [_merged(row) for row in results]
+    match matcher.type:
+        case "AnyResourceMatchesAnyCondition":
+            return next((g for row in results for g in row if g is not None), None)
+        case "AnyResourceMatchesAllConditions":
+            return next((m for m, row in zip(merged, results, strict=True) if None not in row), None)
+        case "AllResourcesMatchAnyCondition":
+            fine = all(any(g is not None for g in row) for row in results)
+        case _:
+            fine = all(None not in row for row in results)
+    return _merged(merged) if fine else None
+
+
+def _merged(groups: Sequence[dict[str, str] | None]) -> dict[str, str]:
+    return {name: value for each in groups if each for name, value in each.items()}
+
+
+def _match(matcher: _ConditionMatcher, resource: Mapping[str, Any]) -> dict[str, str] | None:
+    listed = object_at(resource, "status").get("conditions")
+    conditions = [c for c in listed if isinstance(c, Mapping)] if isinstance(listed, list) else []
+    unknown = {"type": matcher.type, "status": "Unknown"}
+    condition = next((c for c in conditions if c.get("type") == matcher.type), unknown)
+    if matcher.reason is not None and matcher.reason != condition.get("reason", ""):
+        return None
+    if matcher.status is not None and matcher.status != condition.get("status", ""):
+        return None
+    if matcher.message is None:
+        return {}
+    pattern = _pattern(matcher.message, "cannot compile message regex")
+    found = pattern.search(str(condition.get("message", "")))
+    if found is None:
+        return None
+    names = {number: name for name, number in pattern.groupindex.items()}
+    return {names.get(i, ""): value or "" for i, value in enumerate(found.groups(), start=1)}
+
+
+def _pattern(text: str, why: str) -> Any:
+    try:
+        return compiled(text)
+    except BadPattern as error:
+        raise _Refused(f"{why}: {error}") from error
+
+
+def _target(name: str) -> Target:
+    return Target.composite_and_claim if name == "CompositeAndClaim" else Target.composite

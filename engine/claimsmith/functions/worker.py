@@ -1,0 +1,203 @@
+"""Child processes for the engines of functions: started once, reused by all steps, ended with the command.
+
+An engine is native code or code of the platform: it may loop, crash, or take all memory. So it runs in a process of
+its own with limits (`engines/sandbox.py`). A call that takes too long, answers too much or ends the process is a
+problem of that call; the next one gets a new process.
+"""
+
+from __future__ import annotations
+
+import atexit
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from importlib.util import find_spec
+from typing import Any, Final
+
+from claimsmith.base.errors import ComposeError, Problem
+
+_START = "import sys, json; sys.path[:] = json.loads(sys.argv[1]); from claimsmith.functions.engines import child; child.main()"
+_PROCESSOR_SECONDS = 3600
+"""For the whole life of a worker. Each call has its own limit, by the clock."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What one call may take."""
+
+    seconds: float
+    megabytes: int
+    answer_megabytes: int = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """An engine: its name, its package, the extra that installs it, and what a call may take."""
+
+    engine: str
+    label: str
+    package: str
+    extra: str
+    limits: Limits
+
+
+CEL: Final = Kind("cel", "CEL", "cel_expr_python", "cel", Limits(seconds=10, megabytes=1024))
+KCL: Final = Kind("kcl", "KCL", "kcl_lib", "kcl", Limits(seconds=30, megabytes=4096))
+PYTHON: Final = Kind("python", "Python functions", "crossplane.function", "grpc", Limits(seconds=60, megabytes=4096))
+
+
+class Worker:
+    """One engine in a child process; `call` is for one thread at a time, and others wait."""
+
+    def __init__(self, kind: Kind, folders: tuple[str, ...] = (), limits: Limits | None = None) -> None:
+        self._kind, self._folders, self._limits = kind, folders, limits or kind.limits
+        self._lock = threading.Lock()
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def call(self, request: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The engine's answer; a problem where it gives none."""
+        line = json.dumps(request).encode() + b"\n"
+        with self._lock:
+            process = self._running()
+            try:
+                answer = self._exchange(process, line)
+            except BaseException:
+                self._end()
+                raise
+        if "error" in answer:
+            raise ComposeError(Problem(str(answer["error"])))
+        return answer
+
+    def stop(self) -> None:
+        """End the process, if there is one."""
+        with self._lock:
+            self._end()
+
+    @property
+    def pid(self) -> int | None:
+        """The id of the process while there is one."""
+        return self._process.pid if self._process else None
+
+    def _running(self) -> subprocess.Popen[bytes]:
+        if self._process and self._process.poll() is None:
+            return self._process
+        self._end()
+        require(self._kind)
+        settings = {
+            "engine": self._kind.engine,
+            "folders": self._folders,
+            "megabytes": self._limits.megabytes,
+            "processor_seconds": _PROCESSOR_SECONDS,
+            "parent": os.getpid(),
+        }
+        self._process = subprocess.Popen(
+            [sys.executable, "-I", "-S", "-c", _START, json.dumps([p for p in sys.path if p]), json.dumps(settings)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            cwd="/",
+            env={"PATH": os.defpath, "LANG": "C.UTF-8"},
+            start_new_session=True,
+        )
+        return self._process
+
+    def _exchange(self, process: subprocess.Popen[bytes], line: bytes) -> Mapping[str, Any]:
+        late = threading.Event()
+
+        def give_up() -> None:
+            late.set()
+            _kill(process)
+
+        timer = threading.Timer(self._limits.seconds, give_up)
+        timer.daemon = True
+        timer.start()
+        try:
+            received = self._send_and_receive(process, line)
+        finally:
+            timer.cancel()
+        if late.is_set():
+            what = f"took longer than {self._limits.seconds:g} seconds"
+            raise ComposeError(Problem(what, fix="look for a loop that does not end"))
+        if not received.endswith(b"\n"):
+            raise ComposeError(self._crashed(process))
+        try:
+            answer = json.loads(received)
+        except ValueError as error:
+            raise ComposeError(Problem(f"the {self._kind.label} engine answered with what is no JSON")) from error
+        if not isinstance(answer, dict):
+            raise ComposeError(Problem(f"the {self._kind.label} engine answered with what is no object"))
+        return answer
+
+    def _send_and_receive(self, process: subprocess.Popen[bytes], line: bytes) -> bytes:
+        if process.stdin is None or process.stdout is None:  # both are pipes: see above
+            return b""
+        with suppress(BrokenPipeError):
+            process.stdin.write(line)
+            process.stdin.flush()
+        most = self._limits.answer_megabytes << 20
+        received = process.stdout.readline(most + 1)
+        if len(received) > most:
+            what = f"answered with more than {self._limits.answer_megabytes} MB"
+            raise ComposeError(Problem(what, fix="let it compose less"))
+        return received
+
+    def _crashed(self, process: subprocess.Popen[bytes]) -> Problem:
+        code = process.wait()
+        cause = signal.Signals(-code).name if code < 0 else f"exit code {code}"
+        what = f"the {self._kind.label} engine ended while it ran ({cause})"
+        return Problem(what, fix=f"look for a recursion that does not end, or more than {self._limits.megabytes} MB")
+
+    def _end(self) -> None:
+        process, self._process = self._process, None
+        if process is None:
+            return
+        _kill(process)
+        for pipe in (process.stdin, process.stdout):
+            if pipe:
+                with suppress(OSError):
+                    pipe.close()
+        process.wait()
+
+
+def _kill(process: subprocess.Popen[bytes]) -> None:
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)
+
+
+def require(kind: Kind) -> None:
+    """Refuse an engine whose package is not installed."""
+    try:
+        installed = find_spec(kind.package) is not None
+    except ModuleNotFoundError:
+        installed = False
+    if not installed:
+        what = f"{kind.label} needs the package {kind.package.partition('.')[0]}, which is not installed"
+        raise ComposeError(Problem(what, fix=f"pip install 'claimsmith[{kind.extra}]'"))
+
+
+_workers: dict[tuple[str, tuple[str, ...]], Worker] = {}
+_workers_lock = threading.Lock()
+
+
+def worker(kind: Kind, folders: Iterable[str] = ()) -> Worker:
+    """The worker of an engine that may read these folders; the same one for the whole command."""
+    key = (kind.engine, tuple(sorted(folders)))
+    with _workers_lock:
+        if not _workers:
+            atexit.register(stop_all)
+        return _workers.setdefault(key, Worker(kind, key[1]))
+
+
+def stop_all() -> None:
+    """End all workers."""
+    with _workers_lock:
+        workers = list(_workers.values())
+        _workers.clear()
+    for each in workers:
+        each.stop()
