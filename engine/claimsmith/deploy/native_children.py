@@ -26,9 +26,11 @@ if TYPE_CHECKING:
 class NativeChildren(pulumi.ComponentResource):
     """The part of a component that serves its native children."""
 
-    claim: Identity
-    _context: Context
-    _children: list[Any]
+    if TYPE_CHECKING:
+        # Not at runtime: Pulumi's analyzer of components takes annotations for outputs.
+        claim: Identity
+        _context: Context
+        _children: list[Any]
 
     def child_name(self, template: str) -> str:
         """The name of a native child for the engine: no slashes, since providers derive physical names from it."""
