@@ -11,6 +11,7 @@ import pulumi
 from claimsmith.base import fieldpath
 from claimsmith.base.absent import ABSENT
 from claimsmith.base.errors import EngineError
+from claimsmith.base.labels import IMPORT
 from claimsmith.base.names import ChildAddress, ClaimKey, GroupKind
 from claimsmith.base.values import has
 from claimsmith.compose import references as reference
@@ -195,7 +196,7 @@ class Composite(NativeChildren, metaclass=_ComponentType):
         """Register a child that is a composite itself: a component within this one. None if no class serves it yet."""
         whole = {**(fields or {}), **more}
         document = self._document(template, api_version, kind, whole, None, previous_name, composite=True)
-        metadata = document["metadata"]
+        metadata = document["metadata"] = self._with_imports(document["metadata"])
         key = ClaimKey(GroupKind.of(document), metadata.get("namespace", ""), metadata["name"])
         planned = self._context.composite(str(key))
         if planned:
@@ -213,6 +214,13 @@ class Composite(NativeChildren, metaclass=_ComponentType):
         if self.claim.dialect.composite_status:
             self.status = inner.status
         return inner
+
+    def _with_imports(self, metadata: dict[str, Any]) -> dict[str, Any]:
+        """The metadata of a composite with what its claim takes over: the composite's class has the native children."""
+        given = self.claim.given_annotations.get(IMPORT) if self.claim.dialect.publishing else None
+        return (
+            {**metadata, "annotations": {**(metadata.get("annotations") or {}), IMPORT: given}} if given else metadata
+        )
 
     def _component_for(self, document: Mapping[str, Any]) -> "type[Composite]":
         """The component for a composite that no plan has: one of the context, or of the module of this component."""
