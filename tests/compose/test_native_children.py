@@ -15,7 +15,7 @@ from claimsmith.compose.planning import build_plan
 from claimsmith.kubernetes.scope import Scopes
 from tests.support import crossplane_documents as crossplane
 from tests.support import platform_documents as definitions
-from tests.support.native_documents import (
+from tests.support.native_plans import (
     CONFIG_MAP,
     DATABASE,
     PASSWORD,

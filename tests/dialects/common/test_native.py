@@ -10,8 +10,8 @@ from claimsmith.base.errors import CatalogError, EngineError
 from claimsmith.base.values import Interpolation, SiblingOutput, escaped
 from claimsmith.dialects.common import native, ordering
 from claimsmith.dialects.common.klass import Class, Detail
-from tests.support.native_documents import CONFIG_MAP, DATABASE, PASSWORD, ROLE, native_class
-from tests.support.native_documents import native as resource
+from tests.support.native_plans import CONFIG_MAP, DATABASE, PASSWORD, ROLE, native_class
+from tests.support.native_plans import native as resource
 from tests.support.samples import catalog_of, one_class, patch
 
 
