@@ -14,7 +14,7 @@ from typing import Any
 import pulumi
 
 from claimsmith.base.documents import read_documents
-from claimsmith.base.errors import DeployError, Problem, ReferenceError_
+from claimsmith.base.errors import DeployError, Problem, ReferenceError_, suggest
 from claimsmith.base.labels import OWNER
 from claimsmith.base.names import GroupKind
 from claimsmith.compose.options import FIELD_MANAGER, field_manager, waiting
@@ -38,7 +38,8 @@ class Context:
     Without arguments it serves a program without a plan. The default provider of Pulumi creates the children and reads
     their connection details, and names are derived from the program's project and stack. With a `cluster`, its
     kubeconfig is used for both. `serving` are the components for composites within others, where more than one could
-    serve, and `environments` are the EnvironmentConfigs that compositions read. The other arguments come from a plan.
+    serve, and `environments` are the EnvironmentConfigs that compositions read. `providers` are the providers of native
+    resources, by name. Without `kubernetes` no Secret is written. The other arguments come from a plan.
     """
 
     _default: tuple[Any, Context] | None = None
@@ -62,6 +63,8 @@ class Context:
         environments: Sequence[Mapping[str, Any]] = (),
         taken: Mapping[str, Taken] | None = None,
         serving: Sequence[Any] = (),
+        providers: Mapping[str, pulumi.ProviderResource] | None = None,
+        kubernetes: bool = True,
     ) -> None:
         self.project = project or pulumi.get_project()
         self.stack = stack or pulumi.get_stack()
@@ -72,6 +75,10 @@ class Context:
             self.identifier = identifier or cluster.identity()
             provider = cluster_provider(cluster, self.identifier)
         self.provider = provider
+        self.providers: Mapping[str, pulumi.ProviderResource] = providers or {}
+        """The providers of native resources, by the names that classes and claims use."""
+        self.kubernetes = kubernetes
+        """Whether there is a cluster to write Secrets and records to."""
         self.table: Table = built_in_table() if table is None else table
         self.records = records
         self.planned = composites is not None
@@ -128,6 +135,14 @@ class Context:
                 self.cluster, self.identifier, account=account, taken=self.taken.get("")
             )
         return self._impersonating[account]
+
+    def named_provider(self, name: str, *, asked_by: str) -> pulumi.ProviderResource:
+        """The provider of native resources that has this name."""
+        if name not in self.providers:
+            what = f"{asked_by}: there is no provider {name!r}"
+            fix = suggest(name, sorted(self.providers), none="none; pass it: context=Context(providers={…})")
+            raise DeployError(Problem(what, fix=fix))
+        return self.providers[name]
 
     def provide(self, resource: GivenResource) -> None:
         """Register a resource that the stack's files provide as it is, or refer to the stack that provides it."""

@@ -6,6 +6,7 @@ import gc
 import importlib.util
 import sys
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import pulumi
 
 from claimsmith.base.errors import EngineError, GenerateError, ModelError, Problem
 from claimsmith.compose.candidates import candidate_of
+from claimsmith.compose.clusters import needs_cluster
 from claimsmith.compose.expand import claim_data
 from claimsmith.compose.plan import GivenResource, Plan, PlannedClaim, candidate_of_given
 from claimsmith.compose.references import Table
@@ -48,33 +50,52 @@ def run(start: Path | None = None) -> None:
         stack = pulumi.get_stack()
         reading = deployed.Reading(project.root, f"{pulumi.get_organization()}/{pulumi.get_project()}/{stack}")
         strict = settings.get(STRICT) == "true"
-        plan = project.plan(stack, unrecorded_ok=settings.get("bind") == "auto", strict=strict)
+        records = bool(settings.get_bool("records"))
+        named = records or bool(settings.get("kubeconfig"))
+        plan = project.plan(stack, unrecorded_ok=settings.get("bind") == "auto", strict=strict, cluster=named)
         if plan.unread.errors:
             raise ModelError(*plan.unread.errors)
         components = components_of(project, plan)
-        cluster = workspace.stack_cluster(project, settings.get("kubeconfig"), settings.get("context"))
-        tidy(stack, cluster)
-        identity = cluster.identity()
-        preflight.refuse_another_cluster(project, stack, identity, keep=not pulumi.runtime.is_dry_run())
-        refuse_missing(plan, cluster)
-        records = bool(settings.get_bool("records"))
-        taken = _refuse_foreign(plan, cluster, reading, records=records)
-        for problem in conflicts_ahead(plan, cluster):
-            pulumi.log.warn(str(problem))
-        static = any(c.binding.klass.static for c in plan.claims)
-        members = find_members(plan, project.catalog(stack), cluster) if static else Members()
+        if needs_cluster(plan, records=records):
+            surroundings = _surroundings(project, plan, settings, reading, records=records)
+        else:
+            surroundings = Surroundings()
         deploy(
             plan,
             components,
-            cluster,
-            identifier=settings.get("cluster") or identity,
+            surroundings,
             table=project.table(),
             records=records,
-            members=members,
-            taken=taken,
         )
     except EngineError as error:
         raise pulumi.RunError(str(error)) from error
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """The cluster of a stack, and what was found there before the engine runs; none where the stack has no cluster."""
+
+    cluster: Cluster | None = None
+    identifier: str = ""
+    members: Members = field(default_factory=Members)
+    taken: Mapping[str, Taken] = field(default_factory=dict)
+
+
+def _surroundings(
+    project: Project, plan: Plan, settings: pulumi.Config, reading: Reading, *, records: bool
+) -> Surroundings:
+    """The stack's cluster, once nothing there stands in the way of the plan."""
+    cluster = workspace.stack_cluster(project, settings.get("kubeconfig"), settings.get("context"))
+    tidy(plan.stack, cluster)
+    identity = cluster.identity()
+    preflight.refuse_another_cluster(project, plan.stack, identity, keep=not pulumi.runtime.is_dry_run())
+    refuse_missing(plan, cluster)
+    taken = _refuse_foreign(plan, cluster, reading, records=records)
+    for problem in conflicts_ahead(plan, cluster):
+        pulumi.log.warn(str(problem))
+    static = any(c.binding.klass.static for c in plan.claims)
+    members = find_members(plan, project.catalog(plan.stack), cluster) if static else Members()
+    return Surroundings(cluster, settings.get("cluster") or identity, members, taken)
 
 
 def _refuse_foreign(plan: Plan, cluster: Cluster, reading: Reading, *, records: bool) -> dict[str, Taken]:
@@ -94,25 +115,23 @@ def _refuse_foreign(plan: Plan, cluster: Cluster, reading: Reading, *, records: 
 def deploy(
     plan: Plan,
     components: dict[str, type[Composite]],
-    cluster: Cluster,
+    surroundings: Surroundings,
     *,
-    identifier: str,
     table: Table,
     records: bool = False,
-    members: Members | None = None,
-    taken: Mapping[str, Taken] | None = None,
 ) -> None:
     """Register every claim's component, and export a summary of each claim."""
-    bound = members or Members()
+    bound, cluster, taken = surroundings.members, surroundings.cluster, surroundings.taken
     unbound = (u.problem for u in plan.unbound if not u.mistake)
     for problem in (*plan.warnings, *plan.unread.warnings, *bound.warnings, *unbound):
         pulumi.log.warn(str(problem))
     context = Context(
         project=plan.project,
         stack=plan.stack,
-        provider=cluster_provider(cluster, identifier, taken=(taken or {}).get("")),
+        provider=cluster_provider(cluster, surroundings.identifier, taken=taken.get("")) if cluster else None,
         cluster=cluster,
-        identifier=identifier,
+        kubernetes=cluster is not None,
+        identifier=surroundings.identifier,
         targets=[
             *(candidate_of(child, claim.identity) for claim in plan.walk() for child in claim.children),
             *(candidate_of_given(resource) for resource in plan.resources),
@@ -123,7 +142,7 @@ def deploy(
         },
         records=records,
         table=table,
-        credentials=credentials_of(plan, cluster),
+        credentials=credentials_of(plan, cluster) if cluster else {},
         members=bound.of,
         picks=plan.picks,
         moved={c.binding.uid: c.binding.stack for c in plan.walk() if c.binding.stack},
