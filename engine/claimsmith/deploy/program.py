@@ -130,7 +130,6 @@ def deploy(
         stack=plan.stack,
         provider=cluster_provider(cluster, surroundings.identifier, taken=taken.get("")) if cluster else None,
         cluster=cluster,
-        kubernetes=cluster is not None,
         identifier=surroundings.identifier,
         targets=[
             *(candidate_of(child, claim.identity) for claim in plan.walk() for child in claim.children),
