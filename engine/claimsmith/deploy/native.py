@@ -29,6 +29,8 @@ class NativeChild:
     labels: Mapping[str, str] = field(default_factory=dict)
     kept: bool = False
     """Whether it stays when it leaves the stack."""
+    added: bool = False
+    """Whether selectors can find it."""
     _resource: pulumi.CustomResource | None = None
 
     @property

@@ -52,10 +52,17 @@ def source_of(source: Source) -> tuple[SecretSource, Any] | None:
     if isinstance(child, KubernetesObject):
         place = connections.secret_source(child.template, child.document, details)
     else:
-        secret = (child._secrets[-1].namespace, child._secrets[-1].name) if child._secrets else None
+        secret = _secret_of(child)
         name, composed = child._name.rpartition("/")[2], child.claim.dialect.lenient_details
         place = connections.composite_source(name, child.CLAIM.kind, secret, details, composed=composed)
     return (place, child) if place else None
+
+
+def _secret_of(composite: Composite) -> tuple[str, str] | None:
+    """Namespace and name of a composite's Secret; empty ones if it has details and no cluster to write them to."""
+    if composite._secrets:
+        return composite._secrets[-1].namespace, composite._secrets[-1].name
+    return None if composite.details is None else ("", "")
 
 
 def _detail(name: str, key: str | Detail) -> Detail:
@@ -83,7 +90,8 @@ def united(
     async def gather(resolved: list[Any]) -> dict[str, str]:
         *known, own = resolved
         try:
-            parts, live = [(_OWN, own)], [None]
+            parts: list[tuple[SecretSource, dict[str, str]]] = [(_OWN, own)]
+            live: list[dict[str, Any] | None] = [None]
             for (place, child), value in zip(sources, known, strict=True):
                 data, observed = await _details(context, claim, place, child, value)
                 parts.append((place, data))
