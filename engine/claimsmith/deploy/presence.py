@@ -45,7 +45,9 @@ def _missing_namespaces(plan: Plan, cluster: Cluster) -> Iterator[Problem]:
     created = {str(d["metadata"]["name"]) for d in _documents(plan, "Namespace")}
     wanted: dict[str, PlannedClaim] = {}
     for claim in plan.walk():
-        places = [c.namespace for c in kubernetes_children(claim) if c.namespace] + [s.namespace for s in claim.connections]
+        places = [c.namespace for c in kubernetes_children(claim) if c.namespace] + [
+            s.namespace for s in claim.connections
+        ]
         for namespace in places:
             wanted.setdefault(namespace, claim)
     unresolved = [(name, claim) for name, claim in wanted.items() if name not in created]

@@ -12,17 +12,19 @@ from typing import Any
 
 import pulumi
 
-from claimsmith.base.errors import EngineError, GenerateError, ModelError, Problem
+from claimsmith.base.errors import DeployError, EngineError, GenerateError, ModelError, Problem, in_order
 from claimsmith.compose.candidates import candidate_of
 from claimsmith.compose.clusters import needs_cluster
 from claimsmith.compose.expand import claim_data
 from claimsmith.compose.plan import GivenResource, Plan, PlannedClaim, candidate_of_given
+from claimsmith.compose.provider_names import unknown_providers, used_providers
 from claimsmith.compose.references import Table
-from claimsmith.deploy import deployed, failures, preflight
+from claimsmith.deploy import connection_outputs, deployed, failures, preflight
 from claimsmith.deploy.component import Composite
 from claimsmith.deploy.context import Context, cluster_provider
 from claimsmith.deploy.deployed import Reading
 from claimsmith.deploy.members import Members, find_members
+from claimsmith.deploy.named_providers import configured, registered
 from claimsmith.deploy.other_stacks import export_provided
 from claimsmith.deploy.presence import refuse_missing
 from claimsmith.deploy.provider import Taken
@@ -36,6 +38,9 @@ from claimsmith.dialects.common.klass import Class
 from claimsmith.kubernetes.client import Cluster
 from claimsmith.project import workspace
 from claimsmith.project.components import component_problems
+from claimsmith.project.connection_settings import CONNECTIONS, ConnectionSettings, read_connection_settings
+from claimsmith.project.layout import Layout
+from claimsmith.project.named_providers import NamedProvider
 from claimsmith.project.project import Project, find_root
 from claimsmith.project.settings import STRICT
 
@@ -60,12 +65,15 @@ def run(start: Path | None = None) -> None:
             surroundings = _surroundings(project, plan, settings, reading, records=records)
         else:
             surroundings = Surroundings()
+        providers = _providers(project, plan)
         deploy(
             plan,
             components,
             surroundings,
             table=project.table(),
             records=records,
+            providers=registered(providers, used_providers(plan)),
+            connections=Connections(project, read_connection_settings(_structured(settings, CONNECTIONS))),
         )
     except EngineError as error:
         raise pulumi.RunError(str(error)) from error
@@ -79,6 +87,28 @@ class Surroundings:
     identifier: str = ""
     members: Members = field(default_factory=Members)
     taken: Mapping[str, Taken] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Connections:
+    """Where connection details go beside the stack's output."""
+
+    layout: Layout
+    settings: ConnectionSettings
+
+
+def _providers(project: Project, plan: Plan) -> dict[str, NamedProvider]:
+    """The providers of the stack's config; a child that names another is refused."""
+    providers = configured(project.root, plan.stack)
+    packages = {name: provider.package for name, provider in providers.items()}
+    if problems := list(unknown_providers(plan, packages)):
+        raise DeployError(*in_order(problems))
+    return providers
+
+
+def _structured(settings: pulumi.Config, name: str) -> Any:
+    """A setting that is an object, as the engine has it; None where there is none."""
+    return pulumi.runtime.config.get_config(settings.full_key(name))
 
 
 def _surroundings(
@@ -119,6 +149,8 @@ def deploy(
     *,
     table: Table,
     records: bool = False,
+    providers: Mapping[str, pulumi.ProviderResource] | None = None,
+    connections: Connections | None = None,
 ) -> None:
     """Register every claim's component, and export a summary of each claim."""
     bound, cluster, taken = surroundings.members, surroundings.cluster, surroundings.taken
@@ -147,26 +179,33 @@ def deploy(
         moved={c.binding.uid: c.binding.stack for c in plan.walk() if c.binding.stack},
         environments=plan.environments,
         taken=taken,
+        providers=providers,
     )
     for resource in sorted(plan.resources, key=_rank):
         context.provide(resource)
     context.problems.extend(u.problem for u in plan.unbound if u.mistake)
-    registered: dict[str, Composite] = {}
+    registered_components: dict[str, Composite] = {}
     for c in plan.claims:
         component = components[c.address](c.component_name, claim_data(c.binding), context=context)
-        registered[c.address] = component
+        registered_components[c.address] = component
         context.add_claim(c.address, component)
     workloads = {address: w.summary() for address, w in deploy_workloads(context, plan).items()}
     for left in plan.released if records else ():
         ReleasedComposite(left, context)
     failures.watch(context, plan)
-    summary = {c.address: _summary(c, registered[c.address]) for c in plan.claims}
+    summary = {c.address: _summary(c, registered_components[c.address]) for c in plan.claims}
     pulumi.export("claims", summary)
     export_provided(plan)
     if workloads:
         pulumi.export("workloads", workloads)
+    details = connection_outputs.details_by_claim(plan.claims, registered_components)
+    connection_outputs.export(details)
     # Not part of the exports: these are written, then the run fails.
-    done = [output.apply(lambda _: True) for output in (*summary.values(), *workloads.values())]
+    done: list[pulumi.Output[Any]] = [
+        output.apply(lambda _: True) for output in (*summary.values(), *workloads.values())
+    ]
+    if connections:
+        done += connection_outputs.write_files(context, connections.layout, plan, connections.settings.file, details)
     pulumi.Output.all(*done).apply(lambda _: _fail_on(context.problems))
 
 
@@ -225,6 +264,7 @@ def _summary(claim: PlannedClaim, component: Composite) -> pulumi.Output[dict[st
             "phase": phase,
             "resources": resources,
             "connectionSecret": {**secret, "keys": keys} if secret else None,
+            **({"connectionKeys": keys} if connection_outputs.has_natives(claim) else {}),
         }
 
     # Not by Output.all: it wraps everything inside of a value into Outputs again.

@@ -165,7 +165,9 @@ class Project(Layout):
         missing = binding.unrecorded(expansion.bindings(), stack) + scheduling.unrecorded(schedule.placements, stack)
         if missing and not unrecorded_ok:
             raise BindingError(*missing)
-        plan = self.planned(stack, catalog, expansion, schedule, warnings=[*catalog.warnings, *missing], cluster=cluster)
+        plan = self.planned(
+            stack, catalog, expansion, schedule, warnings=[*catalog.warnings, *missing], cluster=cluster
+        )
         if taken := self.taken_names(plan):
             raise ComposeError(*taken)
         left = released.released(catalog, self.records(stack), project=self.name, stack=stack)

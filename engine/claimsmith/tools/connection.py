@@ -22,7 +22,9 @@ def connection(project: Project, stack: str, claim: str, *, form: str = "env") -
     return formats.FORMATS[form](details_of(outputs, claim, stack=stack, known=_claims(project, stack)))
 
 
-def details_of(outputs: dict[str, Any], claim: str, *, stack: str, known: list[ClaimKey] | None = None) -> dict[str, str]:
+def details_of(
+    outputs: dict[str, Any], claim: str, *, stack: str, known: list[ClaimKey] | None = None
+) -> dict[str, str]:
     """The details of a claim among the outputs of its stack; an error says why there are none."""
     deployed = [ClaimKey.parse(address) for address in outputs.get("claims") or {}]
     key = named(claim, dict.fromkeys([*deployed, *(known or ())]), stack)
@@ -34,7 +36,9 @@ def details_of(outputs: dict[str, Any], claim: str, *, stack: str, known: list[C
         raise ConnectionError_(_elsewhere(key, outputs["claims"][str(key)]))
     if not isinstance(details, dict):
         what = f"the engine does not show the connection details of {key}"
-        raise DeployError(Problem(what, fix=f"make sure that this works: pulumi stack output --show-secrets -s {stack}"))
+        raise DeployError(
+            Problem(what, fix=f"make sure that this works: pulumi stack output --show-secrets -s {stack}")
+        )
     return {str(name): str(value) for name, value in details.items()}
 
 
