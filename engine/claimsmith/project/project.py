@@ -33,6 +33,7 @@ from claimsmith.platform.unread import Unread, unread_fields
 from claimsmith.project import settings
 from claimsmith.project.layout import Layout
 from claimsmith.project.load import load, read_text
+from claimsmith.project.named_providers import NamedProvider, providers_in_files
 from claimsmith.project.review_table import KindTable, read_kind_table
 from claimsmith.project.writing import write_atomically
 
@@ -53,6 +54,10 @@ class Project(Layout):
     def setting(self, stack: str, name: str) -> str | None:
         """A setting of ours, as text: the stack's own, else the one for all stacks; None where there is neither."""
         return settings.stack_setting(self.root, stack, name)
+
+    def providers(self, stack: str) -> dict[str, NamedProvider] | None:
+        """The providers of native resources in a stack's config files; None where only the engine can read them."""
+        return providers_in_files(self.root, stack)
 
     @cached_property
     def settings_document(self) -> Document | None:
