@@ -3,7 +3,7 @@
 import asyncio
 import sys
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import pulumi
@@ -11,6 +11,7 @@ import pulumi
 from claimsmith.base import fieldpath
 from claimsmith.base.absent import ABSENT
 from claimsmith.base.errors import EngineError
+from claimsmith.base.labels import IMPORT
 from claimsmith.base.names import ChildAddress, ClaimKey, GroupKind
 from claimsmith.base.values import has
 from claimsmith.compose import references as reference
@@ -21,10 +22,10 @@ from claimsmith.compose.identity import dress
 from claimsmith.compose.options import FIELD_MANAGER, Options, field_manager, options_of, with_live_values
 from claimsmith.compose.plan import secret_document
 from claimsmith.compose.references import Candidate, Selection
-from claimsmith.deploy import secrets
+from claimsmith.deploy import loops, secrets
 from claimsmith.deploy.context import Context
 from claimsmith.deploy.kubernetes_object import KubernetesObject, aliases, engine_document, resource_options
-from claimsmith.deploy.loops import Repeated
+from claimsmith.deploy.loops import Element
 from claimsmith.deploy.native import NativeChild
 from claimsmith.deploy.native_children import NativeChildren
 from claimsmith.deploy.served import ClaimKind, ClassRef, component_for, identity_of
@@ -58,7 +59,7 @@ class _ComponentType(type):
             raise pulumi.RunError(str(error)) from error
 
 
-class Composite(Repeated, NativeChildren, metaclass=_ComponentType):
+class Composite(NativeChildren, metaclass=_ComponentType):
     """The resources composed for one claim.
 
     `context` is what it shares with the other components of a program; by default, one for the whole program. The
@@ -159,6 +160,14 @@ class Composite(Repeated, NativeChildren, metaclass=_ComponentType):
         self._context.add(target, child)
         return child
 
+    def each(self, path: str, *, key: str = "") -> Iterator[Element]:
+        """The elements of a list of the claim; `key` is the field that names the children of each."""
+        return loops.each(self._args, path, key)
+
+    def holds(self, condition: str, /, **elements: Any) -> bool:
+        """Whether a CEL expression holds for the claim, and for the elements of the loops around it."""
+        return loops.holds(condition, self._args, elements)
+
     def templated(
         self, template: str, api_version: str, kind: str, /, *, engine: str, text: str, previous_name: str | None = None
     ) -> KubernetesObject:
@@ -196,7 +205,7 @@ class Composite(Repeated, NativeChildren, metaclass=_ComponentType):
         """Register a child that is a composite itself: a component within this one. None if no class serves it yet."""
         whole = {**(fields or {}), **more}
         document = self._document(template, api_version, kind, whole, None, previous_name, composite=True)
-        metadata = document["metadata"]
+        metadata = document["metadata"] = self._with_imports(document["metadata"])
         key = ClaimKey(GroupKind.of(document), metadata.get("namespace", ""), metadata["name"])
         planned = self._context.composite(str(key))
         if planned:
@@ -215,6 +224,13 @@ class Composite(Repeated, NativeChildren, metaclass=_ComponentType):
             self.status = inner.status
         return inner
 
+    def _with_imports(self, metadata: dict[str, Any]) -> dict[str, Any]:
+        """The metadata of a composite with what its claim takes over: the composite's class has the native children."""
+        given = self.claim.given_annotations.get(IMPORT) if self.claim.dialect.publishing else None
+        return (
+            {**metadata, "annotations": {**(metadata.get("annotations") or {}), IMPORT: given}} if given else metadata
+        )
+
     def _component_for(self, document: Mapping[str, Any]) -> "type[Composite]":
         """The component for a composite that no plan has: one of the context, or of the module of this component."""
         module = vars(sys.modules[type(self).__module__])
@@ -222,28 +238,24 @@ class Composite(Repeated, NativeChildren, metaclass=_ComponentType):
         component: type[Composite] = component_for(document, self._context.serving, beside, asked_by=self._address)
         return component
 
-    def select(
-        self, template: str, path: str, kinds: Sequence[str], labels: Mapping[str, str], *, output: str = ""
-    ) -> pulumi.Output[Any]:
+    def select(self, template: str, path: str, kinds: Sequence[str], labels: Mapping[str, str]) -> pulumi.Output[str]:
         """The name of a resource of this stack, of any claim, that has one of these kinds and these labels.
 
-        `path` is the field that refers to it: by it, the plan knows which one was selected. Of a native resource it is
-        the `output`, by its name in Python; the id, if none is named.
+        `path` is the field that refers to it: by it, the plan knows which one was selected.
         """
         own = Candidate(ChildAddress(self.claim.key, template), GroupKind("", ""), {}, self._address)
         # Components that were generated by 0.1 write the kinds as one text.
         names = kinds.split(" or ") if isinstance(kinds, str) else kinds
         selection = Selection((), "", tuple(map(GroupKind.parse, names)), same_parent=False, labels=labels)
-        return self._resolve(selection, own, path, output)
+        return self._resolve(selection, own, path)
 
-    def _resolve(self, selection: Selection, own: Candidate, path: str, output: str = "") -> pulumi.Output[Any]:
+    def _resolve(self, selection: Selection, own: Candidate, path: str) -> pulumi.Output[str]:
         """The name of the resource that the plan selected; without a plan, that is selected here."""
-        self._add_natives()
         address = self._context.picks.get((own.address, path))
         if address is None:
             candidates = [t for kind in selection.targets for t in self._context.targets(kind)]
             address = reference.pick(selection, own=own, candidates=candidates).address
-        return self._context.name_of(address, output)
+        return self._context.name_of(address)
 
     def observed(self, child: "KubernetesObject | Composite | None", path: str) -> Any:
         """A field of a child, once the child is created."""

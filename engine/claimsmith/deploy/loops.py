@@ -25,20 +25,16 @@ class Element:
         return unrolling.child_name(template, self.key)
 
 
-class Repeated:
-    """The part of a component that decides how many children a template has."""
+def each(claim: Mapping[str, Any], path: str, key: str) -> Iterator[Element]:
+    """The elements of a list of the claim; `key` is the field that names the children of each."""
+    _refuse_outputs(value_at(claim, path), path)
+    return (Element(name, value) for name, value in unrolling.keyed(Loop("", path, key), claim))
 
-    _args: Mapping[str, Any]
 
-    def each(self, path: str, *, key: str = "") -> Iterator[Element]:
-        """The elements of a list of the claim; `key` is the field that names the children of each."""
-        _refuse_outputs(value_at(self._args, path), path)
-        return (Element(name, value) for name, value in unrolling.keyed(Loop("", path, key), self._args))
-
-    def holds(self, condition: str, /, **elements: Any) -> bool:
-        """Whether a CEL expression holds for the claim, and for the elements of the loops around it."""
-        _refuse_outputs(self._args, "the claim")
-        return unrolling.holds(condition, {**self._args, **elements})
+def holds(condition: str, claim: Mapping[str, Any], elements: Mapping[str, Any]) -> bool:
+    """Whether a CEL expression holds for the claim, and for the elements of the loops around it."""
+    _refuse_outputs(dict(claim), "the claim")
+    return unrolling.holds(condition, {**claim, **elements})
 
 
 def is_set(value: Any) -> bool:
