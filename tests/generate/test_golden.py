@@ -168,7 +168,9 @@ def test_components_are_accepted_by_pulumis_analyzer(case: Case) -> None:
 ALLOWED_IMPORTS = {"enum", "typing", "pulumi", "claimsmith.deploy"}
 METHODS = {f"self.{m}" for m in ("child", "composite", "templated", "publish_connection", "select")}
 METHODS |= {"self.observed", "self.start_environment", "self.selected"}
-METHODS |= {f"self.{m}" for m in ("child_name", "child_options", "claim_labels", "claim_tags", "config")}
+METHODS |= {
+    f"self.{m}" for m in ("child_name", "child_options", "claim_labels", "claim_tags", "config", "each", "holds")
+}
 METHODS |= {"self.publish_details", "pulumi.Output.format", "spec.get", "super"}
 
 
@@ -200,6 +202,7 @@ def test_nothing_of_the_users_text_becomes_code(case: Case) -> None:
     imported = {n.module if isinstance(n, ast.ImportFrom) else n.names[0].name for n in imports}
     assert imported <= ALLOWED_IMPORTS | set(sdks)
     constructors = {f"{s.import_name.removeprefix('pulumi_')}.{name}" for s in sdks.values() for name in classes_of(s)}
-    assert calls(tree) <= METHODS | set(deploy.__all__) | constructors
+    elements = {f"{ast.unparse(n.target)}.child" for n in ast.walk(tree) if isinstance(n, ast.For)}
+    assert calls(tree) <= METHODS | set(deploy.__all__) | constructors | elements
     assert [n for n in tree.body[1:] if n not in imports] == classes
     assert not [n for n in ast.walk(tree) if isinstance(n, ast.Import | ast.ImportFrom) and n not in imports]

@@ -210,7 +210,18 @@ _TRANSFORMS = (
 IMPORTED = _ALWAYS.union(
     (
         *("BoundBy", "Composite", "CrossplaneComposite", "KubernetesObject", "MergePolicy", "StrEnum"),
-        *("default", "field", "from_field", "from_value", "is_set", "optional", "present", "require", "unless", "write"),
+        *(
+            "default",
+            "field",
+            "from_field",
+            "from_value",
+            "is_set",
+            "optional",
+            "present",
+            "require",
+            "unless",
+            "write",
+        ),
     ),
     _TRANSFORMS,
     _TYPING,

@@ -57,6 +57,12 @@ def crossplane(*changes: tuple[str, str], xrd: tuple[str, str] | None = None, mo
     return files
 
 
+def looped(line: str) -> Files:
+    """The store, its bucket with a loop or a condition."""
+    files = store("2020")
+    return {**files, PATH: spoilt(str(files[PATH]), "  - name: bucket\n", f"  - name: bucket\n    {line}\n")}
+
+
 def stores_of_2020(old: str, new: str) -> Files:
     files = store("2020")
     return {**files, DEFINITION: spoilt(str(files[DEFINITION]), old, new), "components/other/composition.yaml": OTHER}
@@ -153,6 +159,11 @@ ROWS: list[tuple[str, Files, Files]] = [
         crossplane(DETAIL, xrd=KEYS),
     ),
     ("patch-set-unused", crossplane(SHARED_TO), crossplane(SHARED_TO, USED)),
+    ("loop-unsound", looped("forEach: {each: zone, in: spec.zone}"), looped("forEach: {each: zone, in: spec.zones}")),
+    ("loop-unsound", looped("forEach: {each: it, in: spec.note}"), looped("forEach: {each: it, in: spec.zones}")),
+    ("loop-unsound", looped("when: spec.publik"), looped("when: spec.public")),
+    ("condition-invalid", looped("when: spec.size + 1"), looped("when: spec.size > 1")),
+    ("condition-invalid", looped("when: spec.size >"), looped("when: has(spec.size)")),
     (
         "definition-unsound",
         crossplane(xrd=("note: {type: string}", "note: {type: string, nam: x}")),

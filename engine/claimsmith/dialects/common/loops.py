@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Annotated
 
 from pydantic import AfterValidator, Field
@@ -77,6 +78,15 @@ def claim_reads(template: Template) -> Iterator[str]:
         yield template.loop.path_of("*", f"{template.loop.each}.{template.loop.key}".removesuffix("."))
     for read in condition_reads(template):
         yield template.loop.path_of("*", read) if template.loop else read
+
+
+def of_element(template: Template) -> Template:
+    """A looped template as it is for the first element: its patches read fields of the claim."""
+    loop = template.loop
+    if loop is None:
+        return template
+    patches = tuple(replace(p, reads=tuple(loop.path_of(0, read) for read in p.reads)) for p in template.patches)
+    return replace(template, patches=patches)
 
 
 def check_loops(templates: Sequence[Template], document: Document) -> None:

@@ -16,6 +16,7 @@ from claimsmith.base.parse import parse
 from claimsmith.base.transform import Transform
 from claimsmith.dialects.common import ordering
 from claimsmith.dialects.common.klass import Class, Patch, Template
+from claimsmith.dialects.common.loops import ForEach, check_loops
 from claimsmith.dialects.common.metadata import Head
 from claimsmith.dialects.common.native import NamedDetail, details_of, wired
 from claimsmith.dialects.common.policy import Policy
@@ -45,6 +46,8 @@ class _To(Model):
     base: dict[str, Any]
     patches: tuple[_Patch, ...] = Field(default=(), strict=False)
     connection_details: tuple[NamedDetail, ...] = Field(default=(), strict=False)
+    for_each: ForEach | None = None
+    when: str = ""
 
     @model_validator(mode="after")
     def _sound(self) -> _To:
@@ -86,13 +89,15 @@ def read(document: Document) -> tuple[Class, list[Problem]]:
             at=at,
             spec_at=f"{at}.base.spec",
             details=details_of(to.connection_details, document, at, native=is_native(to.base)),
+            loop=to.for_each.loop() if to.for_each else None,
+            when=to.when.strip(),
         )
         for name, (at, to) in zip(names, listed, strict=True)
     ]
     source = raw.spec.from_
-    klass = class_of(
-        raw, document, INSTANCES, wired(templates, document), api_version=source.api_version, kind=source.kind
-    )
+    connected = wired(templates, document)
+    check_loops(connected, document)
+    klass = class_of(raw, document, INSTANCES, connected, api_version=source.api_version, kind=source.kind)
     ordering.operations(klass)
     return klass, warnings
 

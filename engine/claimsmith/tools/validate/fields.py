@@ -15,11 +15,12 @@ from claimsmith.base.errors import Problem
 from claimsmith.compose.expand import Child
 from claimsmith.compose.plan import Plan, PlannedClaim
 from claimsmith.dialects.common.klass import Template
+from claimsmith.dialects.common.loops import of_element
 from claimsmith.kubernetes import schema as schemas
 from claimsmith.kubernetes.schema import Schema
 from claimsmith.platform.catalog import Catalog
 from claimsmith.platform.unread import CHOOSING
-from claimsmith.tools.validate import patches, required
+from claimsmith.tools.validate import loops, patches, required
 from claimsmith.tools.validate.bases import base_problems, is_later, quotable, version_problems
 from claimsmith.tools.validate.rules import Findings
 from claimsmith.tools.validate.schemas import Rules, classes, readable
@@ -34,8 +35,10 @@ def check_classes(catalog: Catalog, rules: Rules) -> Findings:
         for template in klass.templates:
             findings.wrong("version-not-served", version_problems(template, klass, rules))
             findings.wrong("base-invalid", base_problems(template, klass, rules))
-            findings.add(required.check_required(readable(template), klass, rules))
-            findings.add(patches.check_patches(template, klass, rules))
+            one = of_element(template)
+            findings.add(required.check_required(readable(one), klass, rules))
+            findings.add(patches.check_patches(one, klass, rules))
+            findings.add(loops.check_loops(template, klass, rules))
         for step in klass.steps:
             # Between composite and environment, or to the place of a Secret: there is no resource.
             others = Template(name=step.name, base={}, patches=(*step.environment, *step.secret.patches))

@@ -65,6 +65,9 @@ RULES: Final = {
         Rule("match-misses-value", "either", "A match without a pattern or fallback for a value that may come."),
         Rule("transform-refuses-value", "either", "A transform that refuses a value that its source may have."),
         Rule("patch-set-unused", "warning", "A patch set that no resource names."),
+        # Loops and conditions
+        Rule("loop-unsound", "error", "A loop or a condition over a field that claims of the kind do not have."),
+        Rule("condition-invalid", "error", "A condition that is no CEL expression, or returns no boolean."),
         # References
         Rule("reference-unknown", "error", "A selector of which it is not known what it selects."),
         Rule("reference-never-matches", "either", "A selector that nothing in the platform or stack can fit."),
