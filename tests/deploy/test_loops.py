@@ -33,4 +33,4 @@ def test_an_output_cannot_decide_how_many_resources_there_are() -> None:
             refused()
         assert [p.fix for p in caught.value.problems] == ["pass a plain value"]
     with pytest.raises(DeployError):
-        is_set(pulumi.Output.from_input(value=True))
+        is_set(pulumi.Output.from_input("yes"))

@@ -212,6 +212,11 @@ def _external(pair: Pair) -> str:
     return f"its external name is {name!r}" if name not in (None, pair.made.child.name) else ""
 
 
+def _element(made: PlannedResource) -> tuple[str, str] | None:
+    """The looped template of a resource and the key of its element; None for any other."""
+    return made.child.template.element if made.child else None
+
+
 def _why(pair: Pair, comparison: Comparison) -> str:
     made = pair.made
     again = pair.new is None and made.urn in comparison.reborn
@@ -221,8 +226,10 @@ def _why(pair: Pair, comparison: Comparison) -> str:
         case Op.deleted if again:
             return "and with it what was just merged into it"
         case Op.created if made.claim in comparison.old.claims:
-            return "its template is new"
+            return f"one element added: {element[1]!r}" if (element := _element(made)) else "its template is new"
         case Op.deleted | Op.retained if made.claim in comparison.new.claims:
+            if element := _element(made):
+                return f"no element has the key {element[1]!r} any more; one whose key changed is deleted and created"
             return "no template composes it any more"
         case Op.replaced if pair.old and pair.old.cluster != made.cluster:
             return f"it moves from {pair.old.cluster or 'the stack'} to {made.cluster or 'the stack'}"
