@@ -17,7 +17,7 @@ from claimsmith.kubernetes.schema import Schema
 from claimsmith.kubernetes.schema.checking import type_names
 from claimsmith.tools.validate import value_flow
 from claimsmith.tools.validate.rules import Findings
-from claimsmith.tools.validate.schemas import ANY_OBJECT, Rules
+from claimsmith.tools.validate.schemas import ANY_OBJECT, Rules, is_selector
 from claimsmith.tools.validate.value_flow import Possible
 
 
@@ -27,7 +27,7 @@ class _Patched:
     def __init__(self, patch: Patch, template: Template, klass: Class, rules: Rules) -> None:
         self.patch, self.template = patch, template
         self.document: Document = template.document or klass.document
-        made = rules.of(template.api_version, template.group_kind)
+        made = rules.of_template(template)
         claimed = rules.of(klass.claim_api_version, klass.serves)
         known = {Side.claim: claimed, Side.resource: made, Side.environment: None}
         self.read, self.written = known[patch.origin], known[patch.target]
@@ -87,7 +87,8 @@ def _writes(here: _Patched, to: fieldpath.Path, findings: Findings) -> bool:
     close = nearest_field(here.written, to)
     fix = f"did you mean {close!r}?" if close else "write a field that it has; any other is dropped"
     if patch.target is Side.resource:
-        what = f"{template.kind}: a patch writes {patch.to}, which {template.api_version} does not have"
+        owner = template.base["type"] if template.native else template.api_version
+        what = f"{template.kind}: a patch writes {patch.to}, which {owner} does not have"
     else:
         what = f"{here.claim}: a patch writes {patch.to}, which {here.owner(patch.target)} has"
     # What goes to a composite's status is there for other patches of the same run, and only then dropped.
@@ -187,6 +188,9 @@ def _stays(patch: Patch, path: fieldpath.Path, template: Template, found: Schema
     """Whether an API server keeps what a patch writes. Selectors are followed by us, and never sent."""
     if schemas.knows(found, path):
         return True
+    if template.native and patch.target is Side.resource:
+        holders = ((schemas.at_path(found, path[:depth]), segment) for depth, segment in enumerate(path))
+        return any(holder is not None and is_selector(segment, holder) for holder, segment in holders)
     fields = table.get(template.group_kind, {}) if patch.target is Side.resource else {}
     return any(isinstance(s, str) and s.endswith("Selector") and s.removesuffix("Selector") in fields for s in path)
 

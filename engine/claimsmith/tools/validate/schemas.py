@@ -1,20 +1,22 @@
 """The kinds that a platform's files define: their versions, schemas and references.
 
-Known are kinds whose CustomResourceDefinition is among the files, kinds that are defined there, and the composites and
-claims of Crossplane definitions. Other kinds are not checked.
+Known are kinds whose CustomResourceDefinition is among the files, kinds that are defined there, the composites and
+claims of Crossplane definitions, and the types of native resources whose SDK is installed. Others are not checked.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Final
 
 from claimsmith.base import fieldpath
-from claimsmith.base.errors import FieldPathError
+from claimsmith.base.errors import FieldPathError, ProviderError
 from claimsmith.base.names import GroupKind
 from claimsmith.compose.references import Table
 from claimsmith.dialects.common.klass import Class, Template
+from claimsmith.dialects.common.native import PROPERTIES
 from claimsmith.dialects.crossplane import claims
 from claimsmith.dialects.crossplane.xrd import Xrd
 from claimsmith.dialects.definitions import crds
@@ -24,7 +26,10 @@ from claimsmith.kubernetes.schema import Schema
 from claimsmith.kubernetes.schema.lookup import EMBEDDED, OPEN
 from claimsmith.platform import crd_set
 from claimsmith.platform.catalog import Catalog
+from claimsmith.providers import property_schema
+from claimsmith.providers.index import Index
 
+_SELECTOR: Final = "Selector"
 _RECONCILED: Final = ("conditions", "claimConditionTypes", "connectionDetails", "crossplane")
 """What whoever reconciles a composite writes to its status."""
 ANY_OBJECT: Final[Schema] = {"type": "object", EMBEDDED: True, **OPEN}
@@ -34,8 +39,10 @@ ANY_OBJECT: Final[Schema] = {"type": "object", EMBEDDED: True, **OPEN}
 class Rules:
     """The schemas of the defined kinds, and the reference table."""
 
-    def __init__(self, catalog: Catalog, table: Table) -> None:
+    def __init__(self, catalog: Catalog, table: Table, sdk: Callable[[str], Index]) -> None:
         self.table = table
+        self.sdk = sdk
+        """What the SDK of a provider declares; a ProviderError where it is not installed."""
         self._given = crd_set.given_crds(catalog)
         self._crds: dict[GroupKind, Crd] = {k: d.data for k, d in self._given.items()}
         for definition in catalog.definitions.values():
@@ -56,6 +63,14 @@ class Rules:
             self._schemas[kind, version] = self._read(kind, version)
         return self._schemas[kind, version]
 
+    def of_template(self, template: Template) -> Schema | None:
+        """The schema of what a template composes."""
+        return self.of(template.api_version, template.group_kind)
+
+    def of_token(self, token: str) -> Schema | None:
+        """The schema of a native type; None if there is none, or its SDK is not installed."""
+        return self.of("", GroupKind.of({"type": token}))
+
     def given(self, api_version: str, kind: GroupKind) -> Schema | None:
         """The same, where a CustomResourceDefinition among the files says so."""
         return self.of(api_version, kind) if kind in self._given else None
@@ -75,11 +90,46 @@ class Rules:
         return kind in self._xrds
 
     def _read(self, kind: GroupKind, version: str) -> Schema | None:
+        if ":" in kind.group:
+            return self._read_native(kind)
         if kind in self._crds:
             return schemas.crd_schema(self._crds[kind], version)
         xrd = self._xrds.get(kind)
         written = xrd.versions.get(version) if xrd else None
         return _composite(xrd, version, kind) if xrd and written and written.get("properties") else None
+
+    def _read_native(self, kind: GroupKind) -> Schema | None:
+        package = kind.group.partition(":")[0]
+        # A missing SDK and an unknown type are reported by themselves, in `native`.
+        with suppress(ProviderError):
+            index = self.sdk(package)
+            found = index.resource(f"{kind.group}:{kind.kind}")
+            return property_schema.document_schema(found, index) if found else None
+        return None
+
+
+def selected_fields(base: Mapping[str, Any], found: Schema) -> Iterator[tuple[fieldpath.Path, Mapping[str, Any]]]:
+    """The selectors in the properties of a native resource, with their paths.
+
+    A selector has the name of a property with `Selector` behind it, unless the provider has a property of that name.
+    """
+    inner = schemas.at_path(found, (PROPERTIES,)) or {}
+    yield from _selectors(base.get(PROPERTIES) or {}, inner, (PROPERTIES,))
+
+
+def _selectors(data: Any, found: Schema, path: fieldpath.Path) -> Iterator[tuple[fieldpath.Path, Mapping[str, Any]]]:
+    for key, item in data.items() if isinstance(data, dict) else enumerate(data) if isinstance(data, list) else ():
+        inner = schemas.at_path(found, (key,))
+        if isinstance(item, dict) and inner is None and is_selector(key, found):
+            yield (*path, key), item
+        elif inner is not None:
+            yield from _selectors(item, inner, (*path, key))
+
+
+def is_selector(key: fieldpath.Segment, found: Schema) -> bool:
+    """Whether a field of a native resource selects the value of another one of the object."""
+    stem = key.removesuffix(_SELECTOR) if isinstance(key, str) else ""
+    return bool(stem) and stem != key and schemas.knows(found, (stem,))
 
 
 def classes(catalog: Catalog) -> Iterator[Class]:
