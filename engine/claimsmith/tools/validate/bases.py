@@ -9,14 +9,13 @@ from typing import Any, Final
 
 from claimsmith.base import fieldpath
 from claimsmith.base.errors import EngineError, Problem
-from claimsmith.base.values import Interpolation, Mix, Ref, copied
+from claimsmith.base.values import Interpolation, Mix, Ref
 from claimsmith.compose import references
 from claimsmith.compose.references import Table
 from claimsmith.dialects.common.klass import Class, Template
 from claimsmith.dialects.composite_classes import reading as composite_classes
 from claimsmith.kubernetes import schema as schemas
-from claimsmith.kubernetes.schema import Schema
-from claimsmith.tools.validate.schemas import Rules, selected_fields
+from claimsmith.tools.validate.schemas import Rules
 
 _SECRET = "writeConnectionSecretToRef"
 
@@ -62,9 +61,7 @@ def version_problems(template: Template, klass: Class, rules: Rules) -> Iterator
 
 def certain(template: Template, klass: Class, rules: Rules) -> dict[str, Any]:
     """What a template composes for every claim; providers, not claimsmith, resolve Crossplane selectors."""
-    if template.native:
-        return _with_outputs(template.base, rules.of_template(template) or {})
-    return dict(template.base) if klass.steps else _with_references(template.base, rules.table)
+    return dict(template.base) if klass.steps or template.native else _with_references(template.base, rules.table)
 
 
 def _with_references(base: Mapping[str, Any], table: Table) -> dict[str, Any]:
@@ -76,16 +73,6 @@ def _with_references(base: Mapping[str, Any], table: Table) -> dict[str, Any]:
     spec = data.get("spec")
     if isinstance(spec, dict) and isinstance(spec.get(_SECRET), dict):
         data["spec"] = {**spec, _SECRET: {"name": LATER, **spec[_SECRET]}}
-    return data
-
-
-def _with_outputs(base: Mapping[str, Any], found: Schema) -> dict[str, Any]:
-    """The base of a native resource with the outputs that its selectors stand for."""
-    data: dict[str, Any] = copied(dict(base))
-    for (*holder, field), _ in list(selected_fields(base, found)):
-        inner: Any = fieldpath.get(data, tuple(holder))
-        del inner[field]
-        inner.setdefault(str(field).removesuffix("Selector"), LATER)
     return data
 
 

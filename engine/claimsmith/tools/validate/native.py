@@ -10,16 +10,16 @@ from typing import Any
 
 from claimsmith.base import fieldpath
 from claimsmith.base.errors import Problem, ProviderError
-from claimsmith.base.values import Interpolation, SiblingOutput, walk
+from claimsmith.base.values import Interpolation, SiblingOutput, has, walk
 from claimsmith.dialects.common.klass import Class, Side, Template
-from claimsmith.dialects.common.native import OPTIONS, OUTPUTS, PROPERTIES
+from claimsmith.dialects.common.native import OPTIONS, OUTPUTS, PROPERTIES, SELECTOR
 from claimsmith.kubernetes import schema as schemas
 from claimsmith.kubernetes.schema import Schema
 from claimsmith.platform.catalog import Catalog
 from claimsmith.providers.property_schema import DEPRECATED
 from claimsmith.tools.validate import value_flow
 from claimsmith.tools.validate.rules import Findings
-from claimsmith.tools.validate.schemas import Rules, classes, selected_fields
+from claimsmith.tools.validate.schemas import Rules, classes
 
 
 def check_natives(catalog: Catalog, rules: Rules) -> Findings:
@@ -101,11 +101,18 @@ def _check_interpolations(template: Template, klass: Class, rules: Rules, findin
     for path, leaf in walk(dict(template.base)):
         if not isinstance(leaf, Interpolation):
             continue
-        place = template.place_of(fieldpath.to_text(path))
+        place = _place(path, template, klass)
         unknown = [p for o in leaf.outputs for p in _output_problems(o, template, klass, rules, place)]
         findings.wrong("unknown-output", unknown)
         if not unknown and own is not None:
             findings.wrong("output-type-mismatch", _misfits(leaf, path, own, template, klass, rules))
+
+
+def _place(path: fieldpath.Path, template: Template, klass: Class) -> str:
+    """Where the file has an output: at the field, or at the selector that picks the sibling."""
+    place = template.place_of(fieldpath.to_text(path))
+    data = (template.document or klass.document).data
+    return f"{place}{SELECTOR}.output" if not has(data, place) and has(data, f"{place}{SELECTOR}") else place
 
 
 def _output_problems(
@@ -132,7 +139,7 @@ def _misfits(
         return
     want, have = " or ".join(sorted(wanted)), " or ".join(sorted(provided))
     what = f"{template.name}: {fieldpath.to_text(path)} is {want}, and {str(leaf)!r} gives {have}"
-    yield _at(template, klass, template.place_of(fieldpath.to_text(path)), what, f"name an output that is {want}")
+    yield _at(template, klass, _place(path, template, klass), what, f"name an output that is {want}")
 
 
 def _type_names(output: SiblingOutput, klass: Class, rules: Rules) -> frozenset[str] | None:
@@ -158,7 +165,7 @@ def _detail_problems(template: Template, klass: Class, rules: Rules) -> Iterator
 
 
 def _listed_outputs(template: Template, klass: Class, rules: Rules) -> Iterator[Problem]:
-    """Outputs in options and selectors."""
+    """Outputs that options name."""
     found = rules.of_template(template)
     if found is None:
         return
@@ -167,24 +174,6 @@ def _listed_outputs(template: Template, klass: Class, rules: Rules) -> Iterator[
             place = f"{template.place_of(OPTIONS)}.additionalSecretOutputs[{index}]"
             what = f"{template.name}: {_type_of(template)} has no output {name!r}"
             yield _at(template, klass, place, what, _nearest(found, (OUTPUTS, name), template))
-    for path, selector in selected_fields(template.base, found):
-        yield from _selected_output(path, selector, template, klass, rules)
-
-
-def _selected_output(
-    path: fieldpath.Path, selector: Mapping[str, Any], template: Template, klass: Class, rules: Rules
-) -> Iterator[Problem]:
-    """The output that a selector takes from what it selects."""
-    token, output = selector.get("type"), selector.get("output")
-    found = rules.of_token(token) if isinstance(token, str) else None
-    if found is None or not isinstance(output, str):
-        return
-    wanted = (OUTPUTS, *fieldpath.parse_or_root(output))
-    if not schemas.knows(found, wanted):
-        close = schemas.nearest_field(found, wanted)
-        fix = f"did you mean {close.removeprefix(f'{OUTPUTS}.')!r}?" if close else "name an output of that type"
-        place = f"{template.place_of(fieldpath.to_text(path))}.output"
-        yield _at(template, klass, place, f"{template.name}: {token} has no output {output!r}", fix)
 
 
 def _listed_properties(template: Template, klass: Class, rules: Rules) -> Iterator[Problem]:

@@ -17,7 +17,7 @@ from claimsmith.kubernetes.schema import Schema
 from claimsmith.kubernetes.schema.checking import type_names
 from claimsmith.tools.validate import value_flow
 from claimsmith.tools.validate.rules import Findings
-from claimsmith.tools.validate.schemas import ANY_OBJECT, Rules, is_selector
+from claimsmith.tools.validate.schemas import ANY_OBJECT, Rules
 from claimsmith.tools.validate.value_flow import Possible
 
 
@@ -188,9 +188,6 @@ def _stays(patch: Patch, path: fieldpath.Path, template: Template, found: Schema
     """Whether an API server keeps what a patch writes. Selectors are followed by us, and never sent."""
     if schemas.knows(found, path):
         return True
-    if template.native and patch.target is Side.resource:
-        holders = ((schemas.at_path(found, path[:depth]), segment) for depth, segment in enumerate(path))
-        return any(holder is not None and is_selector(segment, holder) for holder, segment in holders)
     fields = table.get(template.group_kind, {}) if patch.target is Side.resource else {}
     return any(isinstance(s, str) and s.endswith("Selector") and s.removesuffix("Selector") in fields for s in path)
 

@@ -16,7 +16,6 @@ from claimsmith.base.errors import FieldPathError, ProviderError
 from claimsmith.base.names import GroupKind
 from claimsmith.compose.references import Table
 from claimsmith.dialects.common.klass import Class, Template
-from claimsmith.dialects.common.native import PROPERTIES
 from claimsmith.dialects.crossplane import claims
 from claimsmith.dialects.crossplane.xrd import Xrd
 from claimsmith.dialects.definitions import crds
@@ -29,7 +28,6 @@ from claimsmith.platform.catalog import Catalog
 from claimsmith.providers import property_schema
 from claimsmith.providers.index import Index
 
-_SELECTOR: Final = "Selector"
 _RECONCILED: Final = ("conditions", "claimConditionTypes", "connectionDetails", "crossplane")
 """What whoever reconciles a composite writes to its status."""
 ANY_OBJECT: Final[Schema] = {"type": "object", EMBEDDED: True, **OPEN}
@@ -106,30 +104,6 @@ class Rules:
             found = index.resource(f"{kind.group}:{kind.kind}")
             return property_schema.document_schema(found, index) if found else None
         return None
-
-
-def selected_fields(base: Mapping[str, Any], found: Schema) -> Iterator[tuple[fieldpath.Path, Mapping[str, Any]]]:
-    """The selectors in the properties of a native resource, with their paths.
-
-    A selector has the name of a property with `Selector` behind it, unless the provider has a property of that name.
-    """
-    inner = schemas.at_path(found, (PROPERTIES,)) or {}
-    yield from _selectors(base.get(PROPERTIES) or {}, inner, (PROPERTIES,))
-
-
-def _selectors(data: Any, found: Schema, path: fieldpath.Path) -> Iterator[tuple[fieldpath.Path, Mapping[str, Any]]]:
-    for key, item in data.items() if isinstance(data, dict) else enumerate(data) if isinstance(data, list) else ():
-        inner = schemas.at_path(found, (key,))
-        if isinstance(item, dict) and inner is None and is_selector(key, found):
-            yield (*path, key), item
-        elif inner is not None:
-            yield from _selectors(item, inner, (*path, key))
-
-
-def is_selector(key: fieldpath.Segment, found: Schema) -> bool:
-    """Whether a field of a native resource selects the value of another one of the object."""
-    stem = key.removesuffix(_SELECTOR) if isinstance(key, str) else ""
-    return bool(stem) and stem != key and schemas.knows(found, (stem,))
 
 
 def classes(catalog: Catalog) -> Iterator[Class]:
