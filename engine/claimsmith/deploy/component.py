@@ -1,5 +1,6 @@
 """The base of all generated components: it registers a claim's children and its connection Secrets."""
 
+import asyncio
 import sys
 import warnings
 from collections.abc import Mapping, Sequence
@@ -10,6 +11,7 @@ import pulumi
 from claimsmith.base import fieldpath
 from claimsmith.base.absent import ABSENT
 from claimsmith.base.errors import EngineError
+from claimsmith.base.labels import IMPORT
 from claimsmith.base.names import ChildAddress, ClaimKey, GroupKind
 from claimsmith.base.values import has
 from claimsmith.compose import references as reference
@@ -23,8 +25,10 @@ from claimsmith.compose.references import Candidate, Selection
 from claimsmith.deploy import secrets
 from claimsmith.deploy.context import Context
 from claimsmith.deploy.kubernetes_object import KubernetesObject, aliases, engine_document, resource_options
+from claimsmith.deploy.native import NativeChild
+from claimsmith.deploy.native_children import NativeChildren
 from claimsmith.deploy.served import ClaimKind, ClassRef, component_for, identity_of
-from claimsmith.deploy.values import filled, join, pruned, secrets_hidden, within
+from claimsmith.deploy.values import evaluate, field, filled, join, pruned, secrets_hidden, within
 from claimsmith.dialects.common import ordering
 from claimsmith.dialects.common.klass import Opaque, SecretDestination
 from claimsmith.dialects.crossplane.xrd import SECRET_NAMESPACE
@@ -54,7 +58,7 @@ class _ComponentType(type):
             raise pulumi.RunError(str(error)) from error
 
 
-class Composite(pulumi.ComponentResource, metaclass=_ComponentType):
+class Composite(NativeChildren, metaclass=_ComponentType):
     """The resources composed for one claim.
 
     `context` is what it shares with the other components of a program; by default, one for the whole program. The
@@ -67,7 +71,7 @@ class Composite(pulumi.ComponentResource, metaclass=_ComponentType):
     phase: pulumi.Output[str]
     """Bound, once all resources of the claim are ready."""
     resources: pulumi.Output[list[dict[str, Any]]]
-    """The children: apiVersion, kind and name of each, and for a composite its own `resources`."""
+    """The children: apiVersion, kind and name of each, or type and name; for a composite its own `resources` too."""
     connection_keys: pulumi.Output[list[str]]
     """The keys of the claim's Secret, never their values."""
 
@@ -84,10 +88,13 @@ class Composite(pulumi.ComponentResource, metaclass=_ComponentType):
         super().__init__(self.CLAIM.type_token, name, self._inputs(args), opts)
         self.claim = identity_of(self.CLAIM, self.CLASS, args, self._context)
         self._address = str(self.claim.key)
-        self._children: list[KubernetesObject | Composite] = []
+        self._children: list[Child] = []
         self._secrets: list[Connection] = []
         self._secret_resources: list[KubernetesObject] = []
+        self._keys: list[str] | None = None
+        self._live: dict[str, pulumi.Output[Any]] = {}
         self.details: pulumi.Output[dict[str, str]] | None = None
+        """The connection details of the claim, encoded as a Secret's data; None if it has none."""
         self.metadata: Mapping[str, Any] = args["metadata"]
         self.spec: dict[str, Any] = args["spec"]
         self.status: dict[str, Any] = {}
@@ -189,7 +196,7 @@ class Composite(pulumi.ComponentResource, metaclass=_ComponentType):
         """Register a child that is a composite itself: a component within this one. None if no class serves it yet."""
         whole = {**(fields or {}), **more}
         document = self._document(template, api_version, kind, whole, None, previous_name, composite=True)
-        metadata = document["metadata"]
+        metadata = document["metadata"] = self._with_imports(document["metadata"])
         key = ClaimKey(GroupKind.of(document), metadata.get("namespace", ""), metadata["name"])
         planned = self._context.composite(str(key))
         if planned:
@@ -207,6 +214,13 @@ class Composite(pulumi.ComponentResource, metaclass=_ComponentType):
         if self.claim.dialect.composite_status:
             self.status = inner.status
         return inner
+
+    def _with_imports(self, metadata: dict[str, Any]) -> dict[str, Any]:
+        """The metadata of a composite with what its claim takes over: the composite's class has the native children."""
+        given = self.claim.given_annotations.get(IMPORT) if self.claim.dialect.publishing else None
+        return (
+            {**metadata, "annotations": {**(metadata.get("annotations") or {}), IMPORT: given}} if given else metadata
+        )
 
     def _component_for(self, document: Mapping[str, Any]) -> "type[Composite]":
         """The component for a composite that no plan has: one of the context, or of the module of this component."""
@@ -234,34 +248,79 @@ class Composite(pulumi.ComponentResource, metaclass=_ComponentType):
             address = reference.pick(selection, own=own, candidates=candidates).address
         return self._context.name_of(address)
 
+    def observed(self, child: "KubernetesObject | Composite | None", path: str) -> Any:
+        """A field of a child, once the child is created."""
+        match child:
+            case None:
+                return ABSENT
+            case Composite():
+                return field({"metadata": child.metadata, "spec": child.spec, "status": child.status}, path)
+            case _:
+                return self._observe(child).apply(lambda document: evaluate(field, document, path))
+
+    def _observe(self, child: KubernetesObject) -> pulumi.Output[Any]:
+        """The live object of a child, read once."""
+        if child.template not in self._live:
+            parts = pulumi.Output.all(child.id, child.metadata, child.spec, child.status)
+            self._live[child.template] = parts.apply(lambda known: self._read_live(child, known))
+        return self._live[child.template]
+
+    async def _read_live(self, child: KubernetesObject, parts: list[Any]) -> dict[str, Any]:
+        # In a thread: Pulumi runs all callbacks of `apply` in the one event loop of the program.
+        live = await asyncio.to_thread(evaluate, self._context.live, child.document)
+        return live or dict(zip(("metadata", "spec", "status"), parts[1:], strict=True))
+
+    def publish_details(self, details: Mapping[str, Any]) -> None:
+        """Publish these values as the connection details of the claim, each of them as a secret."""
+        self.publish_connection(details=details)
+
     def publish_connection(
         self,
         *sources: secrets.Source,
+        details: Mapping[str, Any] | None = None,
         place: Mapping[str, str] | None = None,
         patched: Mapping[str, Any] | None = None,
     ) -> None:
         """Merge the children's connection Secrets into the Secrets that the claim and its class ask for.
 
-        `place` is where the class writes the Secret of a composite that names none, and `patched` its patches.
+        `details` are others, by their values. `place` is where the class writes the Secret of a composite that names
+        none, and `patched` its patches.
         """
         found = [found for source in sources if (found := secrets.source_of(source))]
+        values = secrets.published(self._address, details or {}, only=self.CLASS.connection_keys)
         requested = self._requested_secret() if place is None else None
-        if place is not None and found:
+        if place is not None and (found or values):
             requested = self._composed_secret(place, patched or {})
         self._secrets = connections_of(self.claim, requested, [p for p, _ in found], only=self.CLASS.connection_keys)
-        if not self._secrets:
+        if not self._context.has_cluster:
+            # The stack's output has the details, and there is nothing that a Secret could be written to.
+            self._secrets = []
+        if not self._secrets and not values:
             return
         later_wins = self.claim.dialect.lenient_details
-        self._publish(self._secrets[-1], found, later_wins=later_wins)
+        wanted = self._secrets[-1] if self._secrets else None
+        self._publish(wanted, found, values, later_wins=later_wins)
 
     def _publish(
-        self, wanted: Connection, sources: Sequence[tuple[SecretSource, Any]], *, later_wins: bool = False
+        self,
+        wanted: Connection | None,
+        sources: Sequence[tuple[SecretSource, Any]],
+        values: Mapping[str, pulumi.Output[str]] | None = None,
+        *,
+        later_wins: bool = False,
     ) -> None:
         """Register the Secrets of the claim, with the details of its sources as data."""
-        self.details = secrets.united(self._context, self._address, wanted, sources, parent=self, later_wins=later_wins)
+        values = values or {}
+        data: Any = values
+        if sources:
+            data = secrets.united(
+                self._context, self._address, wanted, sources, values, parent=self, later_wins=later_wins
+            )
+        self.details = pulumi.Output.secret(data)
+        self._keys = None if sources else sorted(values)
         for secret in self._secrets:
             word = "connection" if secret is self._secrets[-1] else "composite-connection"
-            self._secret_resources.append(self._secret(secret, word, sources))
+            self._secret_resources.append(self._secret(secret, word, sources, data))
 
     def finish(self) -> None:
         """Do nothing: a component is complete once its constructor returns."""
@@ -270,11 +329,13 @@ class Composite(pulumi.ComponentResource, metaclass=_ComponentType):
 
     def _complete(self) -> None:
         """Write the records, if the stack keeps them, and report to the engine that all children are registered."""
+        self._add_natives()
+        self._children = [c for c in self._children if not isinstance(c, NativeChild) or c.resource]
         references = [_reference(child) for child in self._children]
-        waits: list[Any] = [c.ready if isinstance(c, KubernetesObject) else c.phase for c in self._children]
+        waits: list[Any] = [c.phase if isinstance(c, Composite) else c.ready for c in self._children]
         waits += [s.ready for s in self._secret_resources]
         if self._context.records:
-            self._record(references)
+            self._record([r for r in references if "apiVersion" in r])
         self.phase = pulumi.Output.all(*waits).apply(lambda _: "Bound")
         self.tree = [
             {**r, "resources": c.tree} if isinstance(c, Composite) and c.tree else r
@@ -282,7 +343,9 @@ class Composite(pulumi.ComponentResource, metaclass=_ComponentType):
         ]
         self.resources = self.phase.apply(lambda _: self.tree)
         self.connection_keys = pulumi.Output.from_input([])
-        if self.details is not None:
+        if self._keys is not None:
+            self.connection_keys = pulumi.Output.all(*waits).apply(lambda _: self._keys or [])
+        elif self.details is not None:
             # An Output of a secret is a secret: without this, a preview would show the keys as [secret].
             self.connection_keys = pulumi.Output.unsecret(
                 pulumi.Output.all(self.details, *waits).apply(lambda parts: sorted(parts[0]))
@@ -346,9 +409,11 @@ class Composite(pulumi.ComponentResource, metaclass=_ComponentType):
         live = self._context.live(document) if paths else None
         return with_live_values(document, live, paths) if live else document
 
-    def _secret(self, secret: Connection, word: str, sources: Sequence[tuple[SecretSource, Any]]) -> KubernetesObject:
+    def _secret(
+        self, secret: Connection, word: str, sources: Sequence[tuple[SecretSource, Any]], data: Any
+    ) -> KubernetesObject:
         self._context.connections[secret.namespace, secret.name] = self.details
-        document = {**secret_document(self.claim, secret), "data": self.details}
+        document = {**secret_document(self.claim, secret), "data": data}
         children = [child for _, child in sources]
         return self._write(word, document, depends_on=children, additional_secret_outputs=["data", "stringData"])
 
@@ -356,7 +421,7 @@ class Composite(pulumi.ComponentResource, metaclass=_ComponentType):
         for word, document in records_of(self.claim, self._args, references, self._secrets):
             # A composite stays with its children that stay, or if its class says so.
             kept = word == "composite" and (
-                self.CLASS.retain or any(isinstance(c, KubernetesObject) and c.kept for c in self._children)
+                self.CLASS.retain or any(not isinstance(c, Composite) and c.kept for c in self._children)
             )
             self._write(word, document, retain_on_delete=kept or None)
 
@@ -370,9 +435,15 @@ class Composite(pulumi.ComponentResource, metaclass=_ComponentType):
         return KubernetesObject(f"{self._name}/{word}", document, opts)
 
 
-def _reference(child: KubernetesObject | Composite) -> dict[str, str]:
+Child = KubernetesObject | NativeChild | Composite
+"""What a component has: an object in the cluster, a resource of a provider's SDK, or a component within it."""
+
+
+def _reference(child: Child) -> dict[str, str]:
     if isinstance(child, Composite):
         return dict(child.claim.claim_reference())
+    if isinstance(child, NativeChild):
+        return child.reference()
     document = child.document
     place = {"namespace": document["metadata"]["namespace"]} if document["metadata"].get("namespace") else {}
     return {

@@ -13,8 +13,9 @@ from typing import Any
 from claimsmith.base.documents import Document, read_documents
 from claimsmith.base.errors import BindingError, ComposeError, EngineError, LoadError, Problem
 from claimsmith.base.names import ClaimKey, GroupKind
-from claimsmith.compose import external_names, released, scheduling
+from claimsmith.compose import clusters, external_names, released, scheduling
 from claimsmith.compose.expand import Expansion, expand
+from claimsmith.compose.native_types import native_types
 from claimsmith.compose.plan import GivenResource, Plan, given_resource
 from claimsmith.compose.planning import build_plan
 from claimsmith.compose.reference_table import kinds_of, read_table
@@ -30,9 +31,10 @@ from claimsmith.platform.permissions import permitted
 from claimsmith.platform.settings import Settings
 from claimsmith.platform.settings import read as read_settings
 from claimsmith.platform.unread import Unread, unread_fields
-from claimsmith.project import settings
+from claimsmith.project import sdks, settings
 from claimsmith.project.layout import Layout
 from claimsmith.project.load import load, read_text
+from claimsmith.project.named_providers import NamedProvider, providers_in_files
 from claimsmith.project.review_table import KindTable, read_kind_table
 from claimsmith.project.writing import write_atomically
 
@@ -53,6 +55,10 @@ class Project(Layout):
     def setting(self, stack: str, name: str) -> str | None:
         """A setting of ours, as text: the stack's own, else the one for all stacks; None where there is neither."""
         return settings.stack_setting(self.root, stack, name)
+
+    def providers(self, stack: str) -> dict[str, NamedProvider] | None:
+        """The providers of native resources in a stack's config files; None where only the engine can read them."""
+        return providers_in_files(self.root, stack)
 
     @cached_property
     def settings_document(self) -> Document | None:
@@ -135,7 +141,15 @@ class Project(Layout):
         catalog = self.catalog(stack)
         records = [replace(r, picks={}) if r.claim in repick else r for r in self.records(stack)]
         scopes = self.scopes(catalog)
-        return catalog, expand(catalog, records, project=self.name, stack=stack, scopes=scopes, rebind=rebind)
+        return catalog, expand(
+            catalog,
+            records,
+            project=self.name,
+            stack=stack,
+            scopes=scopes,
+            rebind=rebind,
+            types=native_types(sdks.index_of),
+        )
 
     def schedule(
         self, stack: str, catalog: Catalog, expansion: Expansion, *, rebind: frozenset[ClaimKey] = frozenset()
@@ -148,17 +162,26 @@ class Project(Layout):
         """The fields of a stack's claims that nothing reads; the stack's config may make this `strict`."""
         return unread_fields(catalog, strict=strict or self.setting(stack, settings.STRICT) == "true")
 
-    def plan(self, stack: str, *, unrecorded_ok: bool = False, strict: bool = False) -> Plan:
+    def names_cluster(self, stack: str) -> bool:
+        """Whether the stack's config names a cluster, or asks for records in one."""
+        return settings.is_set(self.root, stack, "kubeconfig") or self.setting(stack, "records") == "true"
+
+    def plan(
+        self, stack: str, *, unrecorded_ok: bool = False, strict: bool = False, cluster: bool | None = None
+    ) -> Plan:
         """The plan of a stack. A binding that is not recorded is refused, or warned about.
 
-        Fields that nothing reads are kept with the plan: whoever deploys it refuses some of them.
+        Fields that nothing reads are kept with the plan: whoever deploys it refuses some of them. `cluster` is whether
+        the stack's config names a cluster; by default, that is read from the files.
         """
         catalog, expansion = self.expand(stack)
         schedule = self.schedule(stack, catalog, expansion)
         missing = binding.unrecorded(expansion.bindings(), stack) + scheduling.unrecorded(schedule.placements, stack)
         if missing and not unrecorded_ok:
             raise BindingError(*missing)
-        plan = self.planned(stack, catalog, expansion, schedule, warnings=[*catalog.warnings, *missing])
+        plan = self.planned(
+            stack, catalog, expansion, schedule, warnings=[*catalog.warnings, *missing], cluster=cluster
+        )
         if taken := self.taken_names(plan):
             raise ComposeError(*taken)
         left = released.released(catalog, self.records(stack), project=self.name, stack=stack)
@@ -172,9 +195,10 @@ class Project(Layout):
         schedule: Schedule,
         *,
         warnings: Sequence[Problem] = (),
+        cluster: bool | None = None,
     ) -> Plan:
         """The plan of what a stack's claims and applications were expanded to."""
-        return build_plan(
+        plan = build_plan(
             expansion,
             project=self.name,
             stack=stack,
@@ -184,6 +208,7 @@ class Project(Layout):
             schedule=schedule,
             scopes=self.scopes(catalog),
         )
+        return clusters.settled(plan, cluster=self.names_cluster(stack) if cluster is None else cluster)
 
     def taken_names(self, plan: Plan) -> list[Problem]:
         """External names that claims of a plan set, and that belong to other claims of this project."""
