@@ -6,6 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from claimsmith.base import fieldpath
+from claimsmith.base.values import object_at
+from claimsmith.dialects.common.native import OPTIONS, PROPERTIES
+from claimsmith.providers.package_schema import Effect, effect_of
 from claimsmith.tools.review.changes import Op
 from claimsmith.tools.review.fields import Difference, differences, touching, within, without
 from claimsmith.tools.review.resources import PlannedResource
@@ -71,9 +74,24 @@ def compare(old: Snapshot, new: Snapshot) -> Comparison:
 
 def replacing(made: PlannedResource, path: fieldpath.Path, side: Snapshot) -> bool:
     """Whether the engine's provider replaces the object when this field changes."""
+    if made.native:
+        return effect_on(made, path, side) is Effect.replaced
     if any(within(path, p) for p in IDENTITY):
         return True
     return touching(path, side.kinds.replaced.get(made.kind, ())) is not None and not made.held
+
+
+def effect_on(made: PlannedResource, path: fieldpath.Path, side: Snapshot) -> Effect:
+    """What the change of a field does to a native resource: by its class, the table of kinds, and its provider."""
+    if path[:1] != (PROPERTIES,):
+        # Another provider may be another account: nobody but the engine can tell.
+        return Effect.unknown if path[:2] == (OPTIONS, "provider") else Effect.in_place
+    if touching(path, side.kinds.replaced.get(made.kind, ())) is not None:
+        return Effect.replaced
+    asked = object_at(made.document, OPTIONS).get("replaceOnChanges") or ()
+    token = str(made.document["type"])
+    paths = [fieldpath.parse(p) for p in asked]
+    return effect_of(path[1:], token, side.package_schema(token.partition(":")[0]), paths)
 
 
 def _pair(old: PlannedResource | None, new: PlannedResource, side: Snapshot) -> Pair:

@@ -52,6 +52,11 @@ class PlannedResource:
         return GroupKind.of(dict(self.document))
 
     @property
+    def native(self) -> bool:
+        """Whether it is a resource of a Pulumi provider, and no Kubernetes object."""
+        return urns.is_native(self.document)
+
+    @property
     def held(self) -> bool:
         """Whether it is only a mark on something that somebody else owns."""
         return self.part.rpartition("/")[2] == HOLD and self.child is None
