@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -113,11 +114,12 @@ def test_what_a_provider_does_not_say_is_unknown(
     schemas.clear()
     schemas.update(installed)
     found = reviewed(tmp_path, start(), changed(change, start=start()))
-    assert ops(found) == {part: Op.updated}
+    assert ops(found) == {part: Op.settings if why.startswith("options.") else Op.updated}
     [(where, loud, what)] = unknown(found)
     assert (where, loud) == (part, level)
     assert what.endswith(why)
-    assert verdict(Review("p", "main", "0", (found,))) == (
+    # Nobody generated components here.
+    assert verdict(Review("p", "main", "0", (replace(found, refusals=()),))) == (
         "There are changes; nothing is deleted, and whether something is replaced is unknown."
     )
 
