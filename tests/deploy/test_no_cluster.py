@@ -215,7 +215,7 @@ def test_a_native_sink_is_a_part_of_the_claim(tmp_path: Path) -> None:
     (component,) = engine.of(":ConnectionDetails")
     assert component.parent.endswith("claimsmith:database.example.org:PostgreSQLDatabase::default/orders")
     assert content.parent.endswith("$claimsmith:claimsmith.io:ConnectionDetails::default/orders/connection-details")
-    assert PLANTED not in str(component.object).replace(str(dict(component.object)["spec"]["details"]), "")
+    assert SECRET in dict(component.object)["spec"]["details"]
 
 
 @pytest.mark.parametrize(
