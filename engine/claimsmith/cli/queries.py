@@ -268,9 +268,8 @@ def _drift_text(drift: Drift) -> str:
     lines.append(f"{number} of {looked} are not as they were left")
     lines.append(f"to put them back: pulumi up --stack {drift.stack} --refresh")
     if any(not is_native(r.urn) for c in drift.claims for r in c.resources):
-        lines.append(
-            "  a field that somebody else has taken over is a conflict; PULUMI_K8S_ENABLE_PATCH_FORCE=true takes it back"
-        )
+        force = "PULUMI_K8S_ENABLE_PATCH_FORCE=true takes it back"
+        lines.append(f"  a field that somebody else has taken over is a conflict; {force}")
     if any(f.managers for c in drift.claims for r in c.resources for f in r.fields):
         lines.append("  to leave it to them: claimsmith.io/controller-owned: FIELD on the template")
     return text_of(lines)

@@ -13,6 +13,7 @@ from claimsmith.compose.provider_names import unknown_providers
 from claimsmith.platform.catalog import Catalog
 from claimsmith.project.components import component_problems
 from claimsmith.project.project import Project
+from claimsmith.project.settings import missing_plugins
 from claimsmith.tools.validate import choices, crossplane, external_names, fields, references
 from claimsmith.tools.validate.rules import Findings, caught
 from claimsmith.tools.validate.schemas import Rules
@@ -75,6 +76,7 @@ def _check_platform(
     findings = Findings()
     findings.odd("doubtful-document", catalog.warnings)
     findings.errors += component_problems(project, catalog.classes.values())
+    findings.odd("plugin-missing", missing_plugins(project.root))
     findings.add(choices.check_choices(catalog))
     findings.odd("class-never-selected", choices.offered_nowhere(catalog, project.stacks()))
     findings.add(crossplane.check_crossplane(catalog, rules))
