@@ -1,4 +1,4 @@
-"""Stops what runs for a folder, control plane and PostgreSQL, when the process that started this one is gone, even by SIGKILL.
+"""Stops a control plane and a PostgreSQL server when the process that started this one is gone, even by SIGKILL.
 
 Run as `python -m claimsmith.lab.guard FOLDER` with a pipe for its standard input, which the system closes
 when the holder of the other end ends.
