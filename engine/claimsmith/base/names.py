@@ -26,7 +26,13 @@ class GroupKind:
 
     @classmethod
     def of(cls, data: Mapping[str, Any]) -> GroupKind:
-        """The group and kind that a document, or a reference with apiVersion and kind, names."""
+        """The group and kind that a document, or a reference with apiVersion and kind, names.
+
+        For a native resource they are package and module, and the type's name: `aws:s3` and `Bucket`.
+        """
+        if is_native(data):
+            package, module, name = native_parts(str(data["type"]))
+            return cls(f"{package}:{module}", name)
         return cls(group_of(str(data.get("apiVersion", ""))), str(data.get("kind", "")))
 
 
@@ -99,6 +105,28 @@ class ChildAddress(str):
 
     def __getnewargs__(self) -> tuple[ClaimKey, str]:  # type: ignore[override]  # of str it is the text alone
         return self.claim, self.template
+
+
+def is_native(data: Mapping[str, Any]) -> bool:
+    """Whether a document is a native resource, of a Pulumi provider: it has a `type` instead of apiVersion and kind."""
+    return isinstance(data.get("type"), str) and "apiVersion" not in data and "kind" not in data
+
+
+def native_parts(text: str) -> tuple[str, str, str]:
+    """Package, module and name of a type token, short or full; the parts of what is no token are as good as they get.
+
+    `aws:s3/bucket:Bucket`, which repeats the name behind the module, is `aws:s3:Bucket`. No module is `index`.
+    """
+    package, _, rest = text.partition(":")
+    module, _, name = rest.rpartition(":")
+    outer, _, last = module.rpartition("/")
+    repeated = outer and last == lower_first(name)
+    return package, (outer if repeated else module) or "index", name
+
+
+def lower_first(text: str) -> str:
+    """A text that begins with a lower case letter."""
+    return text[:1].lower() + text[1:]
 
 
 def group_of(api_version: str) -> str:

@@ -52,6 +52,38 @@ class Mix:
         return f"{', '.join(str(r) for source in self.sources for r in refs(source))}: {self.how}"
 
 
+@dataclass(frozen=True, slots=True)
+class SiblingOutput:
+    """A field of a sibling, as a class names it: `role.name`.
+
+    Of a native resource it is an output; of a Kubernetes object it is a field of the object, `metadata.name`.
+    """
+
+    template: str
+    path: fieldpath.Path
+
+    def __str__(self) -> str:
+        return fieldpath.to_text((self.template, *self.path))
+
+
+@dataclass(frozen=True, slots=True)
+class Interpolation:
+    """A text of a class with fields of siblings in it: `postgres://${role.name}@${server.host}`.
+
+    It is read from a class, and never from a claim: a claim's value that looks like one stays a text.
+    """
+
+    parts: tuple[str | SiblingOutput, ...]
+
+    def __str__(self) -> str:
+        return "".join(f"${{{p}}}" if isinstance(p, SiblingOutput) else p.replace("${", "$${") for p in self.parts)
+
+    @property
+    def outputs(self) -> tuple[SiblingOutput, ...]:
+        """The fields of siblings in it, in order."""
+        return tuple(part for part in self.parts if isinstance(part, SiblingOutput))
+
+
 Later = Ref | Mix
 """What stands in a document for a value that is not there yet."""
 

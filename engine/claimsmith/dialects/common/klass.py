@@ -17,8 +17,9 @@ from claimsmith.base.documents import Document
 from claimsmith.base.errors import Problem, Source
 from claimsmith.base.labels import PROTECT
 from claimsmith.base.merge import MergePolicy
-from claimsmith.base.names import ClassKey, GroupKind, kebab
+from claimsmith.base.names import ClassKey, GroupKind, is_native, kebab
 from claimsmith.base.transform import Transform
+from claimsmith.base.values import Interpolation
 from claimsmith.dialects.common.dialect import Dialect
 
 
@@ -68,11 +69,21 @@ class Detail:
     """The field of the child that it is read from, instead of a key of the Secret."""
     value: str | None = None
     """A fixed text, whatever the child has."""
+    from_resource: str | None = None
+    """The sibling that it is read from, instead of the template under which it is listed."""
+    config: str | None = None
+    """The setting of the stack that it is read from, like `postgresql:host`."""
 
     def plain(self) -> list[str | None]:
         """The detail as a class's fingerprint has it."""
         others = [self.field_path, self.value]
-        return [self.name, self.key, *(others if any(o is not None for o in others) else [])]
+        native = [self.from_resource, self.config]
+        return [
+            self.name,
+            self.key,
+            *(others if any(o is not None for o in (*others, *native)) else []),
+            *(native if any(o is not None for o in native) else []),
+        ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,14 +162,19 @@ class Template:
         return f"{self.spec_at}{path.removeprefix('spec')}" if path.startswith("spec") else f"{outside}.{path}"
 
     @property
+    def native(self) -> bool:
+        """Whether it makes a resource of a Pulumi provider, and no Kubernetes object."""
+        return is_native(self.base)
+
+    @property
     def api_version(self) -> str:
-        """The apiVersion of what the template makes."""
+        """The apiVersion of what the template makes; a native resource has none."""
         return str(self.base.get("apiVersion", ""))
 
     @property
     def kind(self) -> str:
         """The kind of what the template makes."""
-        return str(self.base.get("kind", ""))
+        return self.group_kind.kind
 
     @property
     def group_kind(self) -> GroupKind:
@@ -277,8 +293,16 @@ class Class:
             **({"steps": [[s.name, s.function, s.input] for s in self.steps]} if self.steps else {}),
             **({"connectionKeys": self.connection_keys} if self.connection_keys else {}),
         }
-        text = json.dumps({**content, **extras, "templates": templates}, sort_keys=True, separators=(",", ":"))
+        whole = {**content, **extras, "templates": templates}
+        text = json.dumps(whole, sort_keys=True, separators=(",", ":"), default=_interpolated)
         return "sha256:" + hashlib.sha256(text.encode()).hexdigest()
+
+
+def _interpolated(value: Any) -> Any:
+    """An interpolation as the fingerprint has it: distinct from every text that looks like one."""
+    if not isinstance(value, Interpolation):
+        raise TypeError(f"no class holds a {type(value).__name__}")
+    return {"interpolation": str(value)}
 
 
 def _plain(patch: Patch) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from pydantic import AfterValidator, Field, model_validator
 from claimsmith.base.documents import Document
 from claimsmith.base.errors import Problem
 from claimsmith.base.model import Model
-from claimsmith.base.names import GroupKind
+from claimsmith.base.names import GroupKind, is_native
 from claimsmith.base.parse import parse
 from claimsmith.base.transform import Transform
 from claimsmith.dialects.common import opaque
@@ -18,6 +18,7 @@ from claimsmith.dialects.common.bindable import Readable
 from claimsmith.dialects.common.dialect import Dialect
 from claimsmith.dialects.common.klass import Class, Patch, Template
 from claimsmith.dialects.common.metadata import ApiVersion, Head, Kind
+from claimsmith.dialects.common.native import NamedDetail, check_natives, details_of
 from claimsmith.dialects.common.opaque import OpaqueTemplate
 from claimsmith.dialects.common.policy import Policy
 from claimsmith.dialects.common.template import class_of, cleaned, names_of, refuse_namespace, spelt_path
@@ -48,6 +49,7 @@ class _Resource(Model):
     # The document uses both words; `patches` is the one to write.
     patch: tuple[_Patch, ...] = Field((), strict=False)
     patches: tuple[_Patch, ...] = Field((), strict=False)
+    connection_details: tuple[NamedDetail, ...] | None = Field(None, strict=False)
 
     @model_validator(mode="after")
     def _sound(self) -> _Resource:
@@ -58,10 +60,13 @@ class _Resource(Model):
         if self.template and (self.patch or self.patches):
             raise ValueError("a template cannot be patched; fix: read the claim's fields in the template itself")
         base = self.made()
+        if is_native(base):
+            return self
         missing = [key for key in ("apiVersion", "kind") if not isinstance(base.get(key), str)]
         if missing:
             raise ValueError(
-                f"the base has no {' and no '.join(missing)}; fix: name the managed resource that it makes"
+                f"the base has no {' and no '.join(missing)}; fix: name the managed resource that it makes,"
+                " or the type of a native one"
             )
         return self
 
@@ -108,7 +113,7 @@ def read(document: Document) -> tuple[Class, list[Problem]]:
         dialect = COMPOSITE_CLASSES
     refuse_namespace(raw.metadata, document)
     warnings: list[Problem] = []
-    names = names_of(document, [(at, r.name, str(r.made()["kind"])) for at, r in listed])
+    names = names_of(document, [(at, r.name, GroupKind.of(r.made()).kind) for at, r in listed])
     templates = [
         Template(
             name=name,
@@ -118,9 +123,11 @@ def read(document: Document) -> tuple[Class, list[Problem]]:
             at=at,
             spec_at=f"{at}.base.spec",
             opaque=resource.template.opaque() if resource.template else None,
+            details=details_of(resource.connection_details, document, at, native=is_native(resource.made())),
         )
         for name, (at, resource) in zip(names, listed, strict=True)
     ]
+    check_natives(templates, document)
     for at, resource in listed:
         if resource.template:
             warnings += opaque.check(resource.template, document, at)
