@@ -17,6 +17,7 @@ nothing else formats an error.
     ├── ReferenceError_         a selector or reference that leads nowhere, or in a circle
     ├── ConnectionError_        connection details that are missing, doubled or not ours
     ├── GenerateError           a component that is missing, stale or cannot be written
+    ├── ProviderError           a provider's SDK that is missing, or a type that it does not have
     ├── ToolchainError          a part of the engine that cannot be found or installed
     ├── PlatformError           an operating system that lacks what is needed
     ├── ControlPlaneError       a local control plane that cannot be started or stopped
@@ -132,6 +133,10 @@ class ConnectionError_(EngineError):
 
 class GenerateError(EngineError):
     """A component that is missing, stale or cannot be written."""
+
+
+class ProviderError(EngineError):
+    """A provider's SDK that is missing, or a type that it does not have."""
 
 
 class ToolchainError(EngineError):

@@ -1,1 +1,1 @@
-"""Pulumi packages: type tokens and URNs."""
+"""Pulumi packages: type tokens and URNs, and what the SDKs of providers declare."""

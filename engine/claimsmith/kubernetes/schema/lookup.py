@@ -15,6 +15,8 @@ PRESERVE: Final = "x-kubernetes-preserve-unknown-fields"
 INT_OR_STRING: Final = "x-kubernetes-int-or-string"
 EMBEDDED: Final = "x-kubernetes-embedded-resource"
 """Marks an object that has apiVersion, kind and metadata, whether its schema declares them or not."""
+ON_DEMAND: Final = "x-claimsmith-on-demand"
+"""Marks an object whose fields are read when they are asked for. It may contain itself: no search goes through it."""
 
 OPEN: Final[Schema] = {PRESERVE: True}
 """The schema of a value without rules."""
@@ -153,6 +155,8 @@ def _nearest(schema: Schema, parent: Path, field: str) -> Path | None:
 
 def _fields(schema: Schema, path: Path = ()) -> Iterator[Path]:
     """The path of every named field, elements of arrays by their first; metadata, which all share, is left out."""
+    if path and schema.get(ON_DEMAND):
+        return
     items = schema.get("items")
     if isinstance(items, Mapping):
         yield from _fields(items, (*path, 0))
