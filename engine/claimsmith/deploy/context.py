@@ -14,7 +14,7 @@ from typing import Any
 import pulumi
 
 from claimsmith.base.documents import read_documents
-from claimsmith.base.errors import DeployError, Problem, ReferenceError_
+from claimsmith.base.errors import DeployError, Problem, ReferenceError_, suggest
 from claimsmith.base.labels import OWNER
 from claimsmith.base.names import GroupKind
 from claimsmith.compose.options import FIELD_MANAGER, field_manager, waiting
@@ -23,6 +23,7 @@ from claimsmith.compose.reference_table import read_table
 from claimsmith.compose.references import Candidate, Table
 from claimsmith.deploy.kubernetes_object import KubernetesObject
 from claimsmith.deploy.members import Member
+from claimsmith.deploy.native import NativeChild
 from claimsmith.deploy.other_stacks import Elsewhere, provided_by
 from claimsmith.deploy.preflight import given_owner
 from claimsmith.deploy.provider import ClusterProvider, Taken
@@ -38,7 +39,8 @@ class Context:
     Without arguments it serves a program without a plan. The default provider of Pulumi creates the children and reads
     their connection details, and names are derived from the program's project and stack. With a `cluster`, its
     kubeconfig is used for both. `serving` are the components for composites within others, where more than one could
-    serve, and `environments` are the EnvironmentConfigs that compositions read. The other arguments come from a plan.
+    serve, and `environments` are the EnvironmentConfigs that compositions read. `providers` are the providers that
+    native children name; the others use the default providers of Pulumi. The other arguments come from a plan.
     """
 
     _default: tuple[Any, Context] | None = None
@@ -49,6 +51,7 @@ class Context:
         project: str | None = None,
         stack: str | None = None,
         provider: pulumi.ProviderResource | None = None,
+        providers: Mapping[str, pulumi.ProviderResource] | None = None,
         cluster: Cluster | None = None,
         identifier: str = "",
         targets: Iterable[Candidate] = (),
@@ -72,6 +75,7 @@ class Context:
             self.identifier = identifier or cluster.identity()
             provider = cluster_provider(cluster, self.identifier)
         self.provider = provider
+        self.providers = providers or {}
         self.table: Table = built_in_table() if table is None else table
         self.records = records
         self.planned = composites is not None
@@ -98,7 +102,7 @@ class Context:
         self.target_providers: dict[str, pulumi.ProviderResource] = {}
         self.propagated: dict[str, KubernetesObject] = {}
         self._planned: dict[GroupKind, list[Candidate]] = {}
-        self._registered: dict[str, KubernetesObject | Elsewhere] = {}
+        self._registered: dict[str, KubernetesObject | NativeChild | Elsewhere] = {}
         self._defining: dict[GroupKind, KubernetesObject] = {}
         self._claims: dict[str, Any] = {}
         self._addresses: set[str] = set()
@@ -128,6 +132,19 @@ class Context:
                 self.cluster, self.identifier, account=account, taken=self.taken.get("")
             )
         return self._impersonating[account]
+
+    @property
+    def has_cluster(self) -> bool:
+        """Whether objects can be written: a program without a plan has the default provider of Pulumi."""
+        return self.cluster is not None or not self.planned
+
+    def native_provider(self, name: str) -> pulumi.ProviderResource:
+        """The provider with that name: of the stack's config, or of the program that created this context."""
+        if name not in self.providers:
+            here = "add it to claimsmith:providers in the stack's config" if self.planned else _OWN_PROVIDERS
+            fix = suggest(name, self.providers, here)
+            raise DeployError(Problem(f"no provider is named {name!r}", fix=fix))
+        return self.providers[name]
 
     def provide(self, resource: GivenResource) -> None:
         """Register a resource that the stack's files provide as it is, or refer to the stack that provides it."""
@@ -188,7 +205,7 @@ class Context:
         """The component that serves a composite within another, and the composite as it is planned."""
         return self._composites.get(address)
 
-    def add(self, target: Candidate, resource: KubernetesObject | Elsewhere) -> None:
+    def add(self, target: Candidate, resource: KubernetesObject | NativeChild | Elsewhere) -> None:
         """Add a resource that was registered, as a candidate for the selectors of later children."""
         self._registered[target.address] = resource
         if target.address not in self._addresses:
@@ -202,9 +219,12 @@ class Context:
         """All resources of a kind in this stack."""
         return self._planned.get(kind, [])
 
-    def name_of(self, address: str) -> pulumi.Output[str]:
-        """The name of the resource with an address, in this stack or another."""
+    def name_of(self, address: str, output: str = "") -> pulumi.Output[Any]:
+        """The name of the resource with an address, in this stack or another; of a native one an output, or its id."""
         resource = self._registered.get(address)
+        if isinstance(resource, NativeChild) and resource.resource:
+            found: pulumi.Output[Any] = getattr(resource.resource, output or "id")
+            return found
         return resource.name if isinstance(resource, Elsewhere) else self.resource(address).name
 
     def resource(self, address: str) -> KubernetesObject:
@@ -220,6 +240,11 @@ class Context:
         resource = self._registered.get(address)
         return resource if isinstance(resource, KubernetesObject) else None
 
+    def native(self, address: str) -> NativeChild | None:
+        """The native child of this stack with an address, if it is registered."""
+        child = self._registered.get(address)
+        return child if isinstance(child, NativeChild) else None
+
     def owner_stack(self, uid: str) -> str:
         """The stack whose name a claim's objects carry: this one, or the one that the claim was moved from."""
         return self.moved.get(uid, self.stack)
@@ -233,6 +258,9 @@ class Context:
         if self.cluster is None:
             raise pulumi.RunError("connection details need a cluster to read from: run within a claimsmith program")
         return self.cluster.secret_data(namespace, name)
+
+
+_OWN_PROVIDERS = "pass it: context=Context(providers={name: provider})"
 
 
 @cache

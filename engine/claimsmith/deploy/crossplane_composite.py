@@ -4,7 +4,6 @@ Patches read a child's fields from the live object, once the engine has created 
 provider have the status of the moment at which it stopped waiting, and change with the next refresh only.
 """
 
-import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -17,8 +16,7 @@ from claimsmith.base.errors import ComposeError, ReferenceError_
 from claimsmith.compose import references
 from claimsmith.compose.references import Selection
 from claimsmith.deploy.component import Composite
-from claimsmith.deploy.kubernetes_object import KubernetesObject
-from claimsmith.deploy.values import evaluate, field, settled
+from claimsmith.deploy.values import settled
 from claimsmith.dialects.common.klass import Side
 from claimsmith.patching import environments
 
@@ -28,7 +26,6 @@ class CrossplaneComposite(Composite):
 
     def _begin(self) -> None:
         self.environment: dict[str, Any] = {}
-        self._live: dict[str, pulumi.Output[Any]] = {}
 
     def start_environment(self, sources: Mapping[str, Any]) -> None:
         """Start the environment with the `EnvironmentConfig`s that the sources name or select."""
@@ -66,28 +63,6 @@ class CrossplaneComposite(Composite):
             return not sibling and ref_of(selection) is not ABSENT
 
         return references.replace_selectors(document, self._context.table, ref_of, siblings=label, fits=fits)
-
-    def observed(self, child: KubernetesObject | Composite | None, path: str) -> Any:
-        """A field of a child, once the child is created."""
-        match child:
-            case None:
-                return ABSENT
-            case Composite():
-                return field({"metadata": child.metadata, "spec": child.spec, "status": child.status}, path)
-            case _:
-                return self._observe(child).apply(lambda document: evaluate(field, document, path))
-
-    def _observe(self, child: KubernetesObject) -> pulumi.Output[Any]:
-        """The live object of a child, read once."""
-        if child.template not in self._live:
-            parts = pulumi.Output.all(child.id, child.metadata, child.spec, child.status)
-            self._live[child.template] = parts.apply(lambda known: self._read(child, known))
-        return self._live[child.template]
-
-    async def _read(self, child: KubernetesObject, parts: list[Any]) -> dict[str, Any]:
-        # In a thread: Pulumi runs all callbacks of `apply` in the one event loop of the program.
-        live = await asyncio.to_thread(evaluate, self._context.live, child.document)
-        return live or dict(zip(("metadata", "spec", "status"), parts[1:], strict=True))
 
     def _for_engine(self, value: Any) -> Any:
         match value:

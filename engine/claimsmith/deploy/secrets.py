@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import pulumi
 
+from claimsmith.base.absent import ABSENT
 from claimsmith.base.errors import ConnectionError_, EngineError, Problem, at
 from claimsmith.compose import connections
 from claimsmith.compose.connections import Connection, SecretSource
 from claimsmith.deploy.context import Context
 from claimsmith.deploy.kubernetes_object import KubernetesObject
 from claimsmith.dialects.common.klass import Detail
+from claimsmith.patching.details import encoded_value
 
 if TYPE_CHECKING:
     from claimsmith.deploy.component import Composite
@@ -48,10 +52,17 @@ def source_of(source: Source) -> tuple[SecretSource, Any] | None:
     if isinstance(child, KubernetesObject):
         place = connections.secret_source(child.template, child.document, details)
     else:
-        secret = (child._secrets[-1].namespace, child._secrets[-1].name) if child._secrets else None
+        secret = _secret_of(child)
         name, composed = child._name.rpartition("/")[2], child.claim.dialect.lenient_details
         place = connections.composite_source(name, child.CLAIM.kind, secret, details, composed=composed)
     return (place, child) if place else None
+
+
+def _secret_of(composite: Composite) -> tuple[str, str] | None:
+    """Namespace and name of a composite's Secret; empty ones if it has details and no cluster to write them to."""
+    if composite._secrets:
+        return composite._secrets[-1].namespace, composite._secrets[-1].name
+    return None if composite.details is None else ("", "")
 
 
 def _detail(name: str, key: str | Detail) -> Detail:
@@ -61,8 +72,9 @@ def _detail(name: str, key: str | Detail) -> Detail:
 def united(
     context: Context,
     claim: str,
-    wanted: Connection,
+    wanted: Connection | None,
     sources: Sequence[tuple[SecretSource, Any]],
+    values: Mapping[str, pulumi.Output[str]] | None = None,
     *,
     parent: pulumi.Resource,
     later_wins: bool = False,
@@ -70,25 +82,48 @@ def united(
     """The data of the claim's Secret, as a secret Output that is known once the children are ready.
 
     A child's Secret is read once the child is ready: from the cluster, or by the provider if the context has none. The
-    details of an inner composite are outputs already.
+    details of an inner composite are outputs already, and so are `values`.
     """
     ready = [_ready(context, place, child, parent) for place, child in sources]
+    only = wanted.only if wanted else ()
 
-    async def gather(known: list[Any]) -> dict[str, str]:
+    async def gather(resolved: list[Any]) -> dict[str, str]:
+        *known, own = resolved
         try:
-            parts, live = [], []
+            parts: list[tuple[SecretSource, dict[str, str]]] = [(_OWN, own)]
+            live: list[dict[str, Any] | None] = [None]
             for (place, child), value in zip(sources, known, strict=True):
                 data, observed = await _details(context, claim, place, child, value)
                 parts.append((place, data))
                 live.append(observed)
             with at(None, prefix=f"{claim}: "):
-                data = connections.unite(parts, live, only=wanted.only, later_wins=later_wins)
-            left_out = connections.left_out(parts, live, only=wanted.only)
+                data = connections.unite(parts, live, only=only, later_wins=later_wins)
+            left_out = connections.left_out(parts, live, only=only)
             return await _kept(context, claim, wanted, data, left_out) if left_out else data
         except EngineError as error:
             return await _unchanged(context, wanted, error)
 
-    return pulumi.Output.secret(pulumi.Output.all(*ready).apply(gather))
+    return pulumi.Output.secret(pulumi.Output.all(*ready, dict(values or {})).apply(gather))
+
+
+_OWN = SecretSource("the class", "", "", "")
+"""The source of the details that a class names by their values."""
+
+
+def published(claim: str, details: Mapping[str, Any], *, only: Sequence[str] = ()) -> dict[str, pulumi.Output[str]]:
+    """Details by their values, encoded as a Secret's data, each a secret of its own: a preview knows the others."""
+
+    def encoded(name: str, value: Any) -> str:
+        if value is None or value is ABSENT:
+            pulumi.log.warn(f"{claim}: nothing is known for its connection detail {name!r}: it is empty")
+            value = ""
+        return base64.b64encode(encoded_value(value)).decode()
+
+    return {
+        name: pulumi.Output.secret(pulumi.Output.from_input(value)).apply(partial(encoded, name))
+        for name, value in sorted(details.items())
+        if not only or name in only
+    }
 
 
 class _ReadSecret(KubernetesObject):
@@ -154,12 +189,10 @@ async def _observed(context: Context, child: KubernetesObject, place: SecretSour
 
 
 async def _kept(
-    context: Context, claim: str, wanted: Connection, data: dict[str, str], left_out: Mapping[str, Problem]
+    context: Context, claim: str, wanted: Connection | None, data: dict[str, str], left_out: Mapping[str, Problem]
 ) -> dict[str, str]:
     """The data, and of the claim's Secret the details that no source has now: no key is removed."""
-    known = context.cluster is not None
-    present = await asyncio.to_thread(context.read_secret, wanted.namespace, wanted.name) if known else None
-    present = present or {}
+    present = await _present_data(context, wanted) or {}
     for name, problem in left_out.items():
         what = "it stays as it was" if name in present else "it is left out"
         pulumi.log.warn(str(replace(problem, what=f"{claim}: {problem.what}: {what}")))
@@ -196,10 +229,16 @@ async def _when_there(read: Callable[[], dict[str, Any] | None], *, wait: bool =
     return found
 
 
-async def _unchanged(context: Context, wanted: Connection, error: EngineError) -> dict[str, str]:
+async def _present_data(context: Context, wanted: Connection | None) -> dict[str, Any] | None:
+    """The data of the claim's Secret as it is in the cluster now."""
+    if context.cluster is None or wanted is None:
+        return None
+    return await asyncio.to_thread(context.read_secret, wanted.namespace, wanted.name)
+
+
+async def _unchanged(context: Context, wanted: Connection | None, error: EngineError) -> dict[str, str]:
     """The data of the claim's Secret as it is now: a claim whose sources are missing keeps it unchanged."""
-    planned = context.planned and context.cluster is not None
-    present = await asyncio.to_thread(context.read_secret, wanted.namespace, wanted.name) if planned else None
+    present = await _present_data(context, wanted) if context.planned else None
     if present is None:
         raise pulumi.RunError(str(error)) from error
     context.problems.extend(error.problems)

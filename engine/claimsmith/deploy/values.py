@@ -217,6 +217,29 @@ def secrets_hidden(value: Value) -> Value:
             return value
 
 
+def optional(value: Value) -> Value:
+    """The value for an argument of an SDK: None if it is not set, and nothing inside of it that is not set."""
+    found = pruned(value)
+    return None if found is ABSENT else _settled_inside(found)
+
+
+def present(properties: dict[str, Any]) -> dict[str, Any]:
+    """The properties that are set."""
+    return {name: found for name, value in properties.items() if (found := optional(value)) is not None}
+
+
+def _settled_inside(value: Value) -> Value:
+    match value:
+        case pulumi.Output():
+            return value.apply(settled)
+        case dict():
+            return {key: _settled_inside(item) for key, item in value.items()}
+        case list():
+            return [_settled_inside(item) for item in value]
+        case _:
+            return value
+
+
 def pruned(value: Value) -> Value:
     """The value without the fields that are not set, and without mappings and lists that held nothing else."""
     match value:

@@ -8,7 +8,7 @@ import keyword
 import textwrap
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING, Any
@@ -21,7 +21,7 @@ from claimsmith.compose.references import Table
 from claimsmith.dialects.common import ordering
 from claimsmith.dialects.common.dialect import BoundBy
 from claimsmith.dialects.common.klass import Class, Patch, Side, Template
-from claimsmith.generate import naming, references, statements, text, tree, types
+from claimsmith.generate import naming, native, references, statements, text, tree, types
 from claimsmith.generate.claim_types import RESERVED, ClaimType
 from claimsmith.generate.expression import (
     SPEC,
@@ -33,6 +33,7 @@ from claimsmith.generate.expression import (
     literal,
     value_of,
 )
+from claimsmith.generate.native import Natives, Sdks
 from claimsmith.generate.types import Names
 
 if TYPE_CHECKING:
@@ -63,6 +64,8 @@ class _Child:
     """Statements that come before it."""
     after: Sequence[Expression] = ()
     """Its patches to the composite and the environment."""
+    call: native.Call | None = None
+    """The constructor of its SDK, if it is a native one."""
 
     @property
     def arguments(self) -> dict[str, Expression]:
@@ -120,10 +123,11 @@ def generate(
     *,
     source: str,
     claims: Mapping[tuple[GroupKind, str], ClaimType] | None = None,
+    sdks: Sdks | None = None,
 ) -> str:
     """The Python module with one component for each class that a folder's YAML describes.
 
-    `claims` are the kinds of claim that they serve. The module's head has a digest of the rest: it shows whether a
+    `claims` are the kinds of claim that they serve, and `sdks` finds the SDKs of their native children. The module's head has a digest of the rest: it shows whether a
     module on disk is up to date.
     """
     names = class_names(classes)
@@ -131,7 +135,9 @@ def generate(
     free = Names((*IMPORTED, *(f"{name}{word}" for name in names for word in ("", "Spec", "Args"))))
     known = claims or {}
     components = [
-        _component(klass, name, table, known.get((klass.serves, klass.claim_api_version)) or _unknown(klass), free)
+        _component(
+            klass, name, table, known.get((klass.serves, klass.claim_api_version)) or _unknown(klass), free, sdks
+        )
         for klass, name in zip(classes, names, strict=True)
     ]
     uses = frozenset().union(*(c["uses"] for c in components)) - {SPEC}
@@ -141,6 +147,7 @@ def generate(
         components=components,
         typing=sorted(uses & _TYPING | {"TypedDict"}, key=_isort),
         enums="StrEnum" in uses,
+        imports=sorted({pair for c in components for pair in c["imports"].items()}),
         uses=sorted(uses - _TYPING - {"StrEnum"} | _ALWAYS, key=_isort),
     )
     head = f"{_head(source)}\n"
@@ -180,7 +187,7 @@ _TRANSFORMS = (
 IMPORTED = _ALWAYS.union(
     (
         *("BoundBy", "Composite", "CrossplaneComposite", "KubernetesObject", "MergePolicy", "StrEnum"),
-        *("default", "field", "from_field", "from_value", "require", "unless", "write"),
+        *("default", "field", "from_field", "from_value", "optional", "present", "require", "unless", "write"),
     ),
     _TRANSFORMS,
     _TYPING,
@@ -197,13 +204,16 @@ def _refuse_doubles(classes: Sequence[Class], names: Sequence[str]) -> None:
         raise GenerateError(klass.document.problem(what, "metadata.name", "rename one, or give it its own folder"))
 
 
-def _component(klass: Class, name: str, table: Table, claim: ClaimType, free: Names) -> dict[str, Any]:
-    taken = set(_TAKEN)
+def _component(
+    klass: Class, name: str, table: Table, claim: ClaimType, free: Names, sdks: Sdks | None
+) -> dict[str, Any]:
+    taken = {*_TAKEN, *native.aliases_of(klass)}
     reader = composite_reader(namespaced=bool(klass.namespaced)) if klass.dialect.pipelined else claim_reader
     named, shared = _shared_values(klass, taken, reader)
-    variables = {t.name: _variable(identifier(t.name), taken, "", "_fields") for t in klass.templates}
-    trees = {t.name: tree.grow(t, shared, reader) for t in klass.templates}
+    variables = {t.name: _variable(identifier(t.name), taken, "", "_fields", "_properties") for t in klass.templates}
     needs: dict[str, list[tuple[str, str]]] = {t.name: [] for t in klass.templates}
+    natives = Natives(klass, sdks, variables)
+    trees = {t.name: tree.grow(t, shared, reader, natives.base(t, needs[t.name])) for t in klass.templates}
     documents = {
         t.name: references.with_references(klass, t, trees, variables, table, needs[t.name]) for t in klass.templates
     }
@@ -213,30 +223,36 @@ def _component(klass: Class, name: str, table: Table, claim: ClaimType, free: Na
     order = [o.name for o in operations if o.template]
     publishers = [name for name in order if statements.publishes(klass, templates[name], documents[name])]
     telling = {o.name for o in operations if o.template and o.outward}
-    wanted = siblings | set(publishers) | telling
+    wanted = siblings | set(publishers) | telling | native.detail_sources(klass)
     waits = ordering.awaited(klass)
-    before, after, tail = statements.statements(operations, variables, reader)
+    before, after, tail = statements.statements(operations, natives.reader, reader)
     children = [
         _Child(
             variables[n],
             templates[n],
-            _fields(documents[n]),
+            {} if templates[n].native else _fields(documents[n]),
             trees[n].statements,
             n in wanted,
             waits.get(n, ()),
             before.get(n, ()),
             after.get(n, ()),
+            natives.call(templates[n], replace(trees[n], document=documents[n])) if templates[n].native else None,
         )
         for n in order
     ]
     specs = types.types_of(klass, name, claim, free)
     secret, secret_uses = statements.secret(klass, reader)
+    values = literal(native.details_of(natives))
+    sources = [statements.publisher(templates[n], variables[n]) for n in publishers]
+    if values.code != "{}":
+        secret, secret_uses = [f"details={values.code}", *secret], secret_uses | values.uses
     base = "CrossplaneComposite" if klass.dialect.crossplane else "Composite"
     uses = _uses(children, named) | secret_uses | {base} | frozenset().union(*(t.uses for t in tail))
     details = [d for name in publishers for d in templates[name].details or ()]
     uses |= {"from_field"} if any(d.field_path for d in details) else set()
     uses |= {"from_value"} if any(d.value is not None for d in details) else set()
     uses |= {"Any"} if any(c.statements for c in children) else set()
+    uses |= {"present"} if any(c.call and c.statements for c in children) else set()
     options = _class_options(klass, claim)
     uses |= {"BoundBy"} if "bound_by" in options else set()
     uses = uses.union(*(t.uses for t in specs))
@@ -253,10 +269,22 @@ def _component(klass: Class, name: str, table: Table, claim: ClaimType, free: Na
         "reads_spec": SPEC in uses,
         "named": named,
         "children": children,
-        "publishers": [*(statements.publisher(templates[n], variables[n]) for n in publishers), *secret],
+        "imports": natives.imports,
+        "publishes": _publishing(klass, sources, secret),
         "options": options,
         "uses": uses,
     }
+
+
+def _publishing(klass: Class, sources: Sequence[str], more: Sequence[str]) -> str:
+    """The statement that publishes the connection details; none if there cannot be any."""
+    match sources, more:
+        case [], [str(only)] if only.startswith("details="):
+            return f"self.publish_details({only.removeprefix('details=')})"
+        case [], [] if klass.templates and all(t.native for t in klass.templates):
+            return ""
+        case _:
+            return f"self.publish_connection({', '.join((*sources, *more))})"
 
 
 def _ordered(klass: Class, needs: dict[str, list[tuple[str, str]]]) -> list[ordering.Operation]:
@@ -321,9 +349,9 @@ def _fields(document: dict[str, Any]) -> dict[str, Expression]:
 def _uses(children: Iterable[_Child], named: Iterable[_Named]) -> frozenset[str]:
     found: set[str] = set()
     for child in children:
-        for value in child.fields.values():
+        for value in (*child.fields.values(), *(child.call.parts if child.call else ())):
             found |= value.uses
-        for statement in child.statements:
+        for statement in child.call.statements if child.call else child.statements:
             found |= statement.uses
         for line in (*child.before, *child.after):
             found |= line.uses

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import keyword
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from claimsmith.base import fieldpath
@@ -26,6 +26,8 @@ class Expression:
     code: str
     uses: frozenset[str] = frozenset()
     may_be_absent: bool = True
+    optional: str = ""
+    """A shorter piece for the same value, None if it is not set; empty if there is none."""
 
 
 Reader = Callable[[Patch, str], Expression]
@@ -72,6 +74,8 @@ def read_of(path: str) -> Expression:
             return Expression(f"self.claim.{field}", may_be_absent=False)
         case ("spec",):
             return Expression(SPEC, frozenset({SPEC}), may_be_absent=False)
+        case ("spec", str(name)):
+            return replace(field_of(SPEC, fieldpath.to_text((name,)), SPEC), optional=f"{SPEC}.get({name!r})")
         case ("spec", *rest):
             return field_of(SPEC, fieldpath.to_text(rest), SPEC)
         case _:

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from claimsmith.dialects.common import ordering
 from claimsmith.dialects.common.klass import Class, Detail, Template
 from claimsmith.generate import tree
-from claimsmith.generate.expression import Expression, Reader, child_reader, literal, value_of
+from claimsmith.generate.expression import Expression, Reader, literal, value_of
 
 Statements = dict[str, list[Expression]]
 
 
 def statements(
-    operations: Sequence[ordering.Operation], variables: dict[str, str], reader: Reader
+    operations: Sequence[ordering.Operation], observed: Callable[[Template], Reader], reader: Reader
 ) -> tuple[Statements, Statements, list[Expression]]:
-    """The statements before and after each child, and at the end."""
+    """The statements before and after each child, and at the end. `observed` is how a child is read."""
     before: Statements = {}
     after: Statements = {}
     pending: list[Expression] = []
@@ -25,8 +25,8 @@ def statements(
             pending += _of_environment(operation, reader)
             continue
         before[operation.name], pending = pending, []
-        observed = child_reader(variables[operation.name])
-        after[operation.name] = [s for p in operation.outward if (s := tree.outward(p, observed))]
+        child = observed(operation.template)
+        after[operation.name] = [s for p in operation.outward if (s := tree.outward(p, child))]
     return before, after, pending
 
 
@@ -49,7 +49,7 @@ def secret(klass: Class, reader: Reader) -> tuple[list[str], frozenset[str]]:
 
 def publishes(klass: Class, template: Template, document: dict[str, Any]) -> bool:
     """Whether the child has connection details that the class publishes."""
-    if template.details == ():
+    if template.native or template.details == ():
         return False
     if template.opaque or klass.dialect.lenient_details:
         return True
@@ -61,7 +61,8 @@ def publisher(template: Template, variable: str) -> str:
     """The child as `publish_connection` takes it: alone, or with the names and keys of its details."""
     if template.details is None:
         return variable
-    details = ", ".join(f"{d.name!r}: {_detail(d)}" for d in template.details)
+    own = [d for d in template.details if d.from_resource is None and d.config is None]
+    details = ", ".join(f"{d.name!r}: {_detail(d)}" for d in own)
     return f"({variable}, {{{details}}})"
 
 

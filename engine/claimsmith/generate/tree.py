@@ -6,7 +6,7 @@ A patch that writes one field becomes an expression in the place of that field. 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -46,9 +46,17 @@ class Tree:
     statements: list[Statement] = field(default_factory=list)
 
 
-def grow(template: Template, shared: dict[tuple[str, str], Expression], reader: Reader = claim_reader) -> Tree:
-    """The template's tree. `shared` holds, by template and place of the patch, values that are computed once."""
-    tree = Tree(copied(dict(template.base)))
+def grow(
+    template: Template,
+    shared: dict[tuple[str, str], Expression],
+    reader: Reader = claim_reader,
+    base: Mapping[str, Any] | None = None,
+) -> Tree:
+    """The template's tree. `shared` holds, by template and place of the patch, values that are computed once.
+
+    `base` is the template's, with expressions in it.
+    """
+    tree = Tree(copied(dict(template.base if base is None else base)))
     patches = [p for p in template.patches if p.target is Side.resource]
     for index, patch in enumerate(patches):
         if patch.fill and has(tree.document, patch.to):

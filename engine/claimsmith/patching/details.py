@@ -41,6 +41,11 @@ def _value(detail: Detail, document: Mapping[str, Any], secret: Mapping[str, byt
         value = fieldpath.get(document, detail.field_path)
     except FieldPathError:
         return None
+    return encoded_value(value)
+
+
+def encoded_value(value: Any) -> bytes:
+    """A value as a connection detail: a text as it is, anything else as JSON."""
     return (value if isinstance(value, str) else gojson.dumps(value)).encode()
 
 

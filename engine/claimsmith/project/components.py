@@ -14,6 +14,7 @@ from claimsmith.base.grouping import grouped
 from claimsmith.base.names import GroupKind
 from claimsmith.dialects.common.klass import Class
 from claimsmith.platform.catalog import Catalog
+from claimsmith.project import sdks
 from claimsmith.project.project import Project
 
 _FIX = "run: claimsmith generate"
@@ -42,7 +43,7 @@ class Components:
         """What the generator writes into a module now, before the formatter."""
         classes = self.folders[path]
         files = ", ".join(sorted({c.document.file for c in classes}))
-        return generate.generate(classes, self.project.table(), source=files, claims=self._claims)
+        return generate.generate(classes, self.project.table(), source=files, claims=self._claims, sdks=sdks.index_of)
 
     def problems(self, classes: Iterable[Class]) -> list[Problem]:
         """What is wrong with the modules of some classes: missing, stale or edited, each reported once."""

@@ -1,0 +1,95 @@
+"""Native children while the engine runs: resources of the providers' own SDKs among the children of a component.
+
+A generated component constructs them as any Pulumi program does, with the name and the options of its base class. What
+the base class needs to know of them beside that is here: their template, their labels, and whether they stay.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pulumi
+
+from claimsmith.base.names import GroupKind
+
+Timeouts = str | Mapping[str, str]
+"""How long the engine waits: for every operation, or by the name of each."""
+
+
+@dataclass(slots=True, eq=False)
+class NativeChild:
+    """A resource of a provider's SDK, from the moment at which its component asks for its options."""
+
+    component: pulumi.ComponentResource
+    name: str
+    """Its name for the engine."""
+    template: str
+    labels: Mapping[str, str] = field(default_factory=dict)
+    kept: bool = False
+    """Whether it stays when it leaves the stack."""
+    added: bool = False
+    """Whether selectors can find it."""
+    _resource: pulumi.CustomResource | None = None
+
+    @property
+    def resource(self) -> pulumi.CustomResource | None:
+        """The resource itself; None until its constructor was called."""
+        if self._resource is None:
+            # The SDK keeps the children of a resource: no generated code has to report what it constructs.
+            found = (c for c in self.component._childResources if isinstance(c, pulumi.CustomResource))
+            self._resource = next((c for c in found if c.pulumi_resource_name == self.name), None)
+        return self._resource
+
+    @property
+    def token(self) -> str:
+        """Its type for the engine."""
+        return self.resource.pulumi_resource_type if self.resource else ""
+
+    @property
+    def group_kind(self) -> GroupKind:
+        """Package and module, and the name of its type: the kind that selectors know it by."""
+        return GroupKind.of({"type": self.token})
+
+    @property
+    def ready(self) -> pulumi.Output[str]:
+        """An output that is known once it exists as the program wants it.
+
+        The id of a resource whose update failed is known too, and no other output of it, while the engine goes on with
+        the others (SDK 3.272). In a preview, outputs that a provider computes are unknown in any case.
+        """
+        assert self.resource, "only children whose resource exists are waited for"
+        parts: list[pulumi.Output[Any]] = [self.resource.id]
+        if not pulumi.runtime.is_dry_run():
+            parts += list(outputs_of(self.resource))[:1]
+        # That it is known counts, and a detail that is secret must not hide it.
+        return pulumi.Output.unsecret(pulumi.Output.all(*parts).apply(lambda known: str(known[0])))
+
+    def reference(self) -> dict[str, str]:
+        """The child as the outputs of its claim name it."""
+        return {"type": self.token, "name": self.name}
+
+
+def outputs_of(resource: pulumi.CustomResource) -> Iterator[pulumi.Output[Any]]:
+    """The outputs that the provider gives, beside id and URN."""
+    return (v for k, v in vars(resource).items() if isinstance(v, pulumi.Output) and k not in ("id", "urn"))
+
+
+def timeouts_of(timeout: Timeouts | None) -> pulumi.CustomTimeouts | None:
+    """The timeouts as Pulumi takes them; None leaves them to the provider."""
+    match timeout:
+        case None:
+            return None
+        case str():
+            return pulumi.CustomTimeouts(create=timeout, update=timeout, delete=timeout)
+        case _:
+            return pulumi.CustomTimeouts(**timeout)
+
+
+def aliases_of(names: Sequence[str], given: Sequence[str]) -> list[str | pulumi.Alias]:
+    """What the state may hold a child as: under other names, or under whole URNs."""
+    return [
+        *(pulumi.Alias(name=name) for name in names),
+        *(alias if alias.startswith("urn:") else pulumi.Alias(name=alias) for alias in given),
+    ]

@@ -1,0 +1,386 @@
+"""A native child in its component: a call of the provider's own SDK, as a Pulumi program writes it.
+
+The names of properties and outputs come from the SDK's index. One that the SDK does not have is refused with the
+nearest, so that no name of a class becomes code by itself.
+"""
+
+from __future__ import annotations
+
+import keyword
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from claimsmith.base import fieldpath
+from claimsmith.base.errors import GenerateError, Problem, ProviderError, suggest
+from claimsmith.base.labels import PROTECT, TIMEOUT
+from claimsmith.base.values import Interpolation, SiblingOutput, mapped
+from claimsmith.dialects.common.klass import Class, Patch, Template
+from claimsmith.dialects.common.native import OPTIONS, OUTPUTS, PROPERTIES
+from claimsmith.generate import tree
+from claimsmith.generate.expression import Expression, Reader, child_reader, literal
+from claimsmith.providers.index import Index, import_name_of
+from claimsmith.providers.resource_types import (
+    AnyType,
+    EnumOf,
+    ListOf,
+    MapOf,
+    ObjectOf,
+    OneOf,
+    Property,
+    ResourceType,
+    TypeRef,
+)
+from claimsmith.providers.tokens import Token
+
+Sdks = Callable[[str], Index]
+"""The index of a provider's SDK, by the name of its package."""
+
+_WHOLE: TypeRef = ObjectOf("")
+_OPTIONS = {
+    "provider": "provider",
+    "aliases": "aliases",
+    "protect": "protect",
+    "retainOnDelete": "retain",
+    "deleteBeforeReplace": "delete_before_replace",
+    "ignoreChanges": "ignore_changes",
+    "replaceOnChanges": "replace_on_changes",
+    "additionalSecretOutputs": "additional_secret_outputs",
+    "import": "import_id",
+}
+"""The options of a native resource that become an argument as they are."""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """The constructor of a native child, and what is passed to it."""
+
+    constructor: str
+    arguments: Mapping[str, Expression]
+    options: Expression
+    statements: Sequence[tree.Statement] = ()
+
+    @property
+    def parts(self) -> list[Expression]:
+        """Everything that is passed."""
+        return [*self.arguments.values(), self.options]
+
+
+@dataclass(frozen=True, slots=True)
+class Natives:
+    """The native children of one class, and how others read them."""
+
+    klass: Class
+    sdks: Sdks | None
+    variables: Mapping[str, str]
+    imports: dict[str, str] = field(default_factory=dict)
+    """The SDKs that are imported, each under its alias."""
+
+    @property
+    def templates(self) -> dict[str, Template]:
+        """The templates of the class, by their names."""
+        return {t.name: t for t in self.klass.templates}
+
+    def base(self, template: Template, needs: list[tuple[str, str]]) -> dict[str, Any]:
+        """The template's base with each interpolation as an expression; what it needs for that is added to `needs`."""
+
+        def written(leaf: Any) -> Any:
+            if not isinstance(leaf, Interpolation):
+                return leaf
+            needs.extend((output.template, f"${{{output}}}") for output in leaf.outputs)
+            return self._interpolated(leaf, template)
+
+        document: dict[str, Any] = mapped(dict(template.base), written)
+        if template.native:
+            needs.extend((name, "dependsOn") for name in document.get(OPTIONS, {}).get("dependsOn", ()))
+            if not document.get(PROPERTIES):
+                # A mapping that is empty in the base stays; this one is no value of its own.
+                document.pop(PROPERTIES, None)
+        return document
+
+    def reader(self, template: Template) -> Reader:
+        """How a patch reads a child once it is created."""
+        if not template.native:
+            return child_reader(self.variables[template.name])
+
+        def read(patch: Patch, path: str) -> Expression:  # noqa: ARG001 - such a patch reads the child
+            return self.output(template, fieldpath.parse(path))
+
+        return read
+
+    def output(self, template: Template, path: fieldpath.Path, *, of: Template | None = None) -> Expression:
+        """A field of a child, once it exists: an attribute of a native one. `of` is the template that reads it."""
+        variable = self.variables[template.name]
+        text = fieldpath.to_text(path)
+        if not template.native:
+            code = f"{variable}.name" if path == ("metadata", "name") and not template.composite else ""
+            return Expression(code or f"self.observed({variable}, {text!r})", may_be_absent=not code)
+        steps = path[1:] if path[:1] in ((OUTPUTS,), (PROPERTIES,)) else path
+        sdk = self._sdk(template)
+        code, here = variable, _WHOLE
+        known: Mapping[str, Property] | None = self._type(template).outputs
+        for step in steps:
+            code, here = _stepped(code, here, known, step, self._unknown(of or template, template, text))
+            known = _properties(here, sdk)
+        return Expression(code, may_be_absent=False)
+
+    def call(self, template: Template, grown: tree.Tree) -> Call:
+        """The constructor's call: the patched properties by the SDK's names, and the options of the child."""
+        kind = self._type(template)
+        properties = grown.document.get(PROPERTIES) or {}
+        sdk = self._sdk(template)
+        alias = self._imported(kind)
+        writer = _Writer(sdk, alias, lambda path, known: self._refusal(template, (PROPERTIES, *path), known))
+        arguments = {}
+        for name, value in properties.items():
+            property_ = writer.property(kind.inputs, (), name)
+            typed = literal(value) if grown.statements else writer.written(value, property_.type, (name,))
+            arguments[property_.python] = typed if grown.statements else optional(typed, value)
+        statements = [self._statement(s, kind, writer) for s in grown.statements]
+        path = ".".join(part for part in (alias, kind.module, kind.python_class) if part)
+        return Call(path, arguments, self._options(template, grown.document), statements)
+
+    def _interpolated(self, text: Interpolation, template: Template) -> Expression:
+        """A text with outputs of siblings: the output itself if there is nothing else."""
+        siblings = self.templates
+        read = [self.output(siblings[o.template], o.path, of=template) for o in text.outputs]
+        uses = frozenset().union(*(r.uses for r in read))
+        if len(text.parts) == 1:
+            return replace(read[0], uses=uses)
+        form = "".join("{}" if isinstance(p, SiblingOutput) else _escaped(p) for p in text.parts)
+        code = f"pulumi.Output.format({form!r}, {', '.join(r.code for r in read)})"
+        return Expression(code, uses, may_be_absent=False)
+
+    def _statement(self, statement: tree.Statement, kind: ResourceType, writer: _Writer) -> tree.Statement:
+        """The statement for a dictionary of arguments: below these, names stay Pulumi's, as claims write them."""
+        first, *rest = fieldpath.parse(statement.path)
+        if first != PROPERTIES or not rest or not isinstance(rest[0], str):
+            problem = Problem(f"a patch with a merge policy cannot write {statement.path}", path=statement.path)
+            raise GenerateError(replace(problem, fix="remove the policy"))
+        python = writer.property(kind.inputs, (), rest[0]).python
+        return replace(statement, path=fieldpath.to_text((python, *rest[1:])))
+
+    def _options(self, template: Template, document: Mapping[str, Any]) -> Expression:
+        """The call of `self.child_options`."""
+        given = document.get(OPTIONS) or {}
+        metadata = document.get("metadata") or {}
+        annotations, labels = metadata.get("annotations") or {}, metadata.get("labels") or {}
+        wanted: dict[str, Expression] = {}
+        if template.previous_name:
+            wanted["previous_name"] = literal(template.previous_name)
+        wanted |= {python: optional(literal(given[name])) for name, python in _OPTIONS.items() if name in given}
+        if annotations.get(PROTECT) == "true":
+            wanted["protect"] = literal(True)
+        if timeout := given.get("customTimeouts") or annotations.get(TIMEOUT):
+            wanted["timeout"] = literal(timeout)
+        if names := given.get("dependsOn"):
+            wanted["depends_on"] = literal([Expression(self.variables[n], may_be_absent=False) for n in names])
+        if labels:
+            wanted["labels"] = present(literal(labels), labels)
+        code = ", ".join([repr(template.name), *(f"{k}={v.code}" for k, v in wanted.items())])
+        uses = frozenset().union(*(v.uses for v in wanted.values()))
+        return Expression(f"self.child_options({code})", uses, may_be_absent=False)
+
+    def _imported(self, kind: ResourceType) -> str:
+        alias = _alias(kind.import_name)
+        self.imports[kind.import_name] = alias
+        return alias
+
+    def _sdk(self, template: Template) -> Index:
+        token = Token.parse(str(template.base["type"]))
+        if self.sdks is None:
+            raise GenerateError(Problem(f"the SDK of {token.package!r} is unknown", fix="pass the SDKs to generate"))
+        try:
+            return self.sdks(token.package)
+        except ProviderError as error:
+            raise GenerateError(*self._located(error.problems, template)) from error
+
+    def _type(self, template: Template) -> ResourceType:
+        token = str(template.base["type"])
+        sdk = self._sdk(template)
+        kind = sdk.resource(token)
+        if kind is None:
+            raise GenerateError(*self._located([replace(sdk.unknown(token), path="type")], template))
+        return kind
+
+    def _located(self, problems: Sequence[Problem], template: Template) -> list[Problem]:
+        prefix = f"{self.klass.key}, template {template.name!r}: "
+        return self.klass.located(problems, template, prefix=prefix)
+
+    def _refusal(self, template: Template, path: fieldpath.Path, known: Mapping[str, Property]) -> GenerateError:
+        what = f"{template.base['type']} has no property {fieldpath.to_text(path[1:])!r}"
+        problem = Problem(what, path=fieldpath.to_text(path), fix=suggest(str(path[-1]), known))
+        return GenerateError(*self._located([problem], template))
+
+    def _unknown(
+        self, template: Template, sibling: Template, path: str
+    ) -> Callable[[str | int, Mapping[str, Property]], GenerateError]:
+        def refusal(step: str | int, known: Mapping[str, Property]) -> GenerateError:
+            what = f"{sibling.name!r} ({sibling.base['type']}) has no output {path!r}"
+            return GenerateError(*self._located([Problem(what, fix=suggest(str(step), known))], template))
+
+        return refusal
+
+
+def _stepped(
+    code: str,
+    here: TypeRef,
+    known: Mapping[str, Property] | None,
+    step: str | int,
+    refusal: Callable[[str | int, Mapping[str, Property]], GenerateError],
+) -> tuple[str, TypeRef]:
+    """The expression one step deeper, and its type."""
+    if known is not None and isinstance(step, str):
+        if step not in known or not _is_name(known[step].python):
+            raise refusal(step, known)
+        return f"{code}.{known[step].python}", known[step].type
+    match here:
+        case ListOf(item=item) | MapOf(item=item):
+            return f"{code}[{step!r}]", item
+        case _:
+            return f"{code}[{step!r}]", AnyType()
+
+
+def _properties(kind: TypeRef, sdk: Index) -> Mapping[str, Property] | None:
+    """The properties of a nested type; None if it is no such type."""
+    if not isinstance(kind, ObjectOf):
+        return None
+    found = sdk.object(kind.name)
+    return found.properties if found else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Writer:
+    """Writes values of a class by the types that the SDK has for them."""
+
+    sdk: Index
+    alias: str
+    refusal: Callable[[fieldpath.Path, Mapping[str, Property]], GenerateError]
+
+    def property(self, known: Mapping[str, Property], path: fieldpath.Path, name: str) -> Property:
+        """A property by its name in YAML; one that the SDK lacks is refused."""
+        if name not in known or not _is_name(known[name].python):
+            raise self.refusal((*path, name), known)
+        return known[name]
+
+    def written(self, value: Any, kind: TypeRef, path: fieldpath.Path) -> Expression:
+        """The value as Python, with the SDK's names for the keys of nested types."""
+        match value, kind:
+            case Expression(), _:
+                return value
+            case _, OneOf(options=options):
+                return self.written(value, self._fitting(value, options), path)
+            case dict(), ObjectOf():
+                known = _properties(kind, self.sdk)
+                if known is None:
+                    return literal(value)
+                named = {}
+                for key, item in value.items():
+                    property_ = self.property(known, path, key)
+                    named[property_.python] = self.written(item, property_.type, (*path, key))
+                return literal(named)
+            case dict(), MapOf(item=item_type):
+                return literal({key: self.written(item, item_type, (*path, key)) for key, item in value.items()})
+            case list(), ListOf(item=item_type):
+                return literal([self.written(item, item_type, (*path, i)) for i, item in enumerate(value)])
+            case str() | int(), EnumOf(open=False) if value in kind.values and _is_path(kind.name):
+                # A text is no member of an enum that is closed: a type checker refuses it.
+                return Expression(f"{self.alias}.{kind.name}({value!r})", may_be_absent=False)
+            case _:
+                return literal(value)
+
+    def _fitting(self, value: Any, options: Sequence[TypeRef]) -> TypeRef:
+        """The first of several types that the value may have."""
+        for kind in options:
+            match value, kind:
+                case dict(), ObjectOf():
+                    if set(value) <= set(_properties(kind, self.sdk) or ()):
+                        return kind
+                case (dict(), MapOf()) | (list(), ListOf()):
+                    return kind
+                case _:
+                    continue
+        return AnyType()
+
+
+def optional(value: Expression, document: Any = None) -> Expression:
+    """The value for an argument that takes None if it is not set. `document` is what the value was written from."""
+    if value.optional:
+        return Expression(value.optional, value.uses - {"field"}, may_be_absent=False)
+    if not value.may_be_absent and not _holds_absent(document):
+        return value
+    return Expression(f"optional({value.code})", value.uses | {"optional"}, may_be_absent=False)
+
+
+def present(value: Expression, document: Any) -> Expression:
+    """A mapping without the entries that are not set."""
+    if not _holds_absent(document):
+        return value
+    return Expression(f"present({value.code})", value.uses | {"present"}, may_be_absent=False)
+
+
+def details_of(natives: Natives) -> dict[str, Expression]:
+    """The connection details of the class that are values: outputs, fields of siblings, settings and fixed texts."""
+    found: dict[str, Expression] = {}
+    templates = natives.templates
+    for template in natives.klass.templates:
+        for detail in template.details or ():
+            source = templates[detail.from_resource or template.name]
+            if detail.config is not None:
+                found[detail.name] = Expression(f"self.config({detail.config!r})", may_be_absent=False)
+            elif not template.native and not detail.from_resource:
+                continue  # the child's own: its Secret is read
+            elif detail.value is not None:
+                found[detail.name] = literal(detail.value)
+            elif detail.field_path:
+                found[detail.name] = natives.output(source, fieldpath.parse(detail.field_path), of=template)
+    return found
+
+
+def aliases_of(klass: Class) -> set[str]:
+    """The names under which the SDKs of a class are imported: no variable has such a name."""
+    packages = (Token.parse(str(t.base["type"])).package for t in klass.templates if t.native)
+    return {_alias(import_name_of(package)) for package in packages}
+
+
+def _alias(import_name: str) -> str:
+    return import_name.removeprefix("pulumi_")
+
+
+def detail_sources(klass: Class) -> set[str]:
+    """The templates that connection details are read from."""
+    return {
+        d.from_resource or t.name
+        for t in klass.templates
+        for d in t.details or ()
+        if d.field_path and (t.native or d.from_resource)
+    }
+
+
+def _holds_absent(value: Any) -> bool:
+    """Whether anything inside of a document may be a value that is not set."""
+    match value:
+        case Expression():
+            return value.may_be_absent
+        case dict():
+            return any(map(_holds_absent, value.values()))
+        case list():
+            return any(map(_holds_absent, value))
+        case _:
+            return False
+
+
+def _escaped(text: str) -> str:
+    """A text that `format` leaves as it is."""
+    return text.replace("{", "{{").replace("}", "}}")
+
+
+def _is_name(name: str) -> bool:
+    return name.isascii() and name.isidentifier() and not keyword.iskeyword(name)
+
+
+def _is_path(name: str) -> bool:
+    return bool(name) and all(map(_is_name, name.split(".")))
+
+
+__all__ = ["Call", "Natives", "Sdks", "aliases_of", "detail_sources", "details_of", "optional", "present"]
