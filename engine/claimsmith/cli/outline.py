@@ -17,7 +17,7 @@ GROUPS: Final[dict[str, tuple[str, ...]]] = {
     "Write": ("new", "classes", "generate", "convert", "schema"),
     "Check and review": ("validate", "render", "review", "explain", "graph"),
     "Deploy": ("bind", "crds", "env"),
-    "Operate": ("status", "drift", "recover", "shard"),
+    "Operate": ("status", "connection", "drift", "recover", "shard"),
     "Tools": ("toolchain", "local"),
 }
 """The commands in the order in which somebody meets them. The first sentence of a command's help is shown beside it."""

@@ -1,4 +1,4 @@
-"""The commands that only read: `explain`, `drift`, `classes`, `crds`, `schema` and `graph`."""
+"""The commands that only read: `explain`, `connection`, `drift`, `classes`, `crds`, `schema` and `graph`."""
 
 from __future__ import annotations
 
@@ -73,6 +73,54 @@ def explain(
     else:
         console.print_document("\n".join(explaining.explanation_text(s) for s in explanations))
     raise typer.Exit(1 if any(s.failed for s in explanations) else 0)
+
+
+class Connection(StrEnum):
+    """How connection details are written."""
+
+    env = "env"
+    json = "json"
+    yaml = "yaml"
+    uri = "uri"
+
+
+@console.command
+def connection(
+    stack: Stack,
+    claim: Annotated[
+        str,
+        typer.Argument(
+            help="The claim, as Kind.group/namespace/name, or the end of it.", autocompletion=completion.claims
+        ),
+    ],
+    form: Annotated[
+        Connection, typer.Option("--format", help="Variables for a shell, JSON, YAML, or one URI.")
+    ] = Connection.env,
+    file: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="A file to write, which only you can read.", dir_okay=False),
+    ] = None,
+) -> None:
+    """Print the connection details of a deployed claim.
+
+    They are secrets: host, username, password and whatever else its class offers, decrypted by the engine.
+
+    Example: eval "$(claimsmith connection dev orders)"
+
+    Example: psql "$(claimsmith connection dev orders --format uri)"
+    """
+    from claimsmith.project.writing import output_path, write_atomically
+    from claimsmith.tools.connection import connection as connection_of
+
+    project = console.find_project()
+    path = output_path(file, root=project.root) if file else None
+    text = connection_of(project, stack, claim, form=form.value)
+    if path is None:
+        # For a program to read back: exactly as it is.
+        console.print_document(text)
+    else:
+        write_atomically(path, text, mode=0o600)
+        console.say(f"written: {path}")
 
 
 @console.command

@@ -15,6 +15,7 @@ from claimsmith.base.errors import DeployError, Problem, Source, in_order
 from claimsmith.base.labels import ADOPT, GIVEN_BY, PREVIOUS_API_VERSION
 from claimsmith.base.names import ObjectKey
 from claimsmith.compose.cluster_records import records_of, released_record, target_record
+from claimsmith.compose.clusters import kubernetes_children
 from claimsmith.compose.connections import Connection
 from claimsmith.compose.expand import Child, claim_data
 from claimsmith.compose.identity import is_adopting
@@ -75,7 +76,9 @@ def wanted(plan: Plan, *, records: bool) -> Iterator[Wanted]:
     """Every object that a plan creates in the stack's own cluster."""
     for claim in plan.walk():
         yield from (
-            _child(claim, child) for child in claim.children if isinstance(child.document["metadata"]["name"], str)
+            _child(claim, child)
+            for child in kubernetes_children(claim)
+            if isinstance(child.document["metadata"]["name"], str)
         )
         yield from (_secret(claim, secret) for secret in claim.connections)
     provided = [r for r in plan.resources if GIVEN_BY not in _annotations(r.document)]
@@ -126,7 +129,7 @@ def _renamed(plan: Plan, held: Mapping[ObjectKey, str]) -> Iterator[Problem]:
     The engine would take such a child for a new resource, create it, and then delete the old one: the same object.
     """
     for claim in plan.walk():
-        for child in claim.children:
+        for child in kubernetes_children(claim):
             before = held.get(key_of(child.document))
             if before and _part(before) not in _parts(child):
                 yield _renamed_child(claim, child, _part(before))

@@ -11,6 +11,7 @@ from typing import Any
 
 from claimsmith.base.errors import ControlPlaneError, DeployError, Problem, in_order
 from claimsmith.base.names import GroupKind
+from claimsmith.compose.clusters import kubernetes_children
 from claimsmith.compose.plan import Plan, PlannedClaim
 from claimsmith.deploy.other_stacks import provided_by
 from claimsmith.kubernetes.client import Cluster
@@ -29,7 +30,7 @@ def _unknown_kinds(plan: Plan, cluster: Cluster) -> Iterator[Problem]:
     }
     wanted: dict[tuple[str, str], tuple[PlannedClaim, str]] = {}
     for claim in plan.walk():
-        for child in claim.children:
+        for child in kubernetes_children(claim):
             if child.template.group_kind not in created:
                 known_as = str(child.document["apiVersion"]), str(child.document["kind"])
                 wanted.setdefault(known_as, (claim, child.template.name))
@@ -44,7 +45,9 @@ def _missing_namespaces(plan: Plan, cluster: Cluster) -> Iterator[Problem]:
     created = {str(d["metadata"]["name"]) for d in _documents(plan, "Namespace")}
     wanted: dict[str, PlannedClaim] = {}
     for claim in plan.walk():
-        places = [c.namespace for c in claim.children if c.namespace] + [s.namespace for s in claim.connections]
+        places = [c.namespace for c in kubernetes_children(claim) if c.namespace] + [
+            s.namespace for s in claim.connections
+        ]
         for namespace in places:
             wanted.setdefault(namespace, claim)
     unresolved = [(name, claim) for name, claim in wanted.items() if name not in created]
@@ -68,4 +71,4 @@ def _namespace_exists(cluster: Cluster, name: str) -> bool:
 def _documents(plan: Plan, kind: str) -> Iterator[dict[str, Any]]:
     """The documents of a kind that this stack creates."""
     yield from (r.document for r in plan.resources if r.document["kind"] == kind and not provided_by(r))
-    yield from (c.document for claim in plan.walk() for c in claim.children if c.document["kind"] == kind)
+    yield from (c.document for claim in plan.walk() for c in kubernetes_children(claim) if c.document["kind"] == kind)

@@ -6,21 +6,25 @@ import gc
 import importlib.util
 import sys
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pulumi
 
-from claimsmith.base.errors import EngineError, GenerateError, ModelError, Problem
+from claimsmith.base.errors import DeployError, EngineError, GenerateError, ModelError, Problem, in_order
 from claimsmith.compose.candidates import candidate_of
+from claimsmith.compose.clusters import needs_cluster
 from claimsmith.compose.expand import claim_data
 from claimsmith.compose.plan import GivenResource, Plan, PlannedClaim, candidate_of_given
+from claimsmith.compose.provider_names import unknown_providers, used_providers
 from claimsmith.compose.references import Table
-from claimsmith.deploy import deployed, failures, preflight
+from claimsmith.deploy import connection_outputs, deployed, failures, preflight
 from claimsmith.deploy.component import Composite
 from claimsmith.deploy.context import Context, cluster_provider
 from claimsmith.deploy.deployed import Reading
 from claimsmith.deploy.members import Members, find_members
+from claimsmith.deploy.named_providers import configured, registered
 from claimsmith.deploy.other_stacks import export_provided
 from claimsmith.deploy.presence import refuse_missing
 from claimsmith.deploy.provider import Taken
@@ -34,6 +38,9 @@ from claimsmith.dialects.common.klass import Class
 from claimsmith.kubernetes.client import Cluster
 from claimsmith.project import workspace
 from claimsmith.project.components import component_problems
+from claimsmith.project.connection_settings import CONNECTIONS, ConnectionSettings, read_connection_settings
+from claimsmith.project.layout import Layout
+from claimsmith.project.named_providers import NamedProvider
 from claimsmith.project.project import Project, find_root
 from claimsmith.project.settings import STRICT
 
@@ -48,33 +55,77 @@ def run(start: Path | None = None) -> None:
         stack = pulumi.get_stack()
         reading = deployed.Reading(project.root, f"{pulumi.get_organization()}/{pulumi.get_project()}/{stack}")
         strict = settings.get(STRICT) == "true"
-        plan = project.plan(stack, unrecorded_ok=settings.get("bind") == "auto", strict=strict)
+        records = bool(settings.get_bool("records"))
+        named = records or bool(settings.get("kubeconfig"))
+        plan = project.plan(stack, unrecorded_ok=settings.get("bind") == "auto", strict=strict, cluster=named)
         if plan.unread.errors:
             raise ModelError(*plan.unread.errors)
         components = components_of(project, plan)
-        cluster = workspace.stack_cluster(project, settings.get("kubeconfig"), settings.get("context"))
-        tidy(stack, cluster)
-        identity = cluster.identity()
-        preflight.refuse_another_cluster(project, stack, identity, keep=not pulumi.runtime.is_dry_run())
-        refuse_missing(plan, cluster)
-        records = bool(settings.get_bool("records"))
-        taken = _refuse_foreign(plan, cluster, reading, records=records)
-        for problem in conflicts_ahead(plan, cluster):
-            pulumi.log.warn(str(problem))
-        static = any(c.binding.klass.static for c in plan.claims)
-        members = find_members(plan, project.catalog(stack), cluster) if static else Members()
+        if needs_cluster(plan, records=records):
+            surroundings = _surroundings(project, plan, settings, reading, records=records)
+        else:
+            surroundings = Surroundings()
+        providers = _providers(project, plan)
         deploy(
             plan,
             components,
-            cluster,
-            identifier=settings.get("cluster") or identity,
+            surroundings,
             table=project.table(),
             records=records,
-            members=members,
-            taken=taken,
+            providers=registered(providers, used_providers(plan)),
+            connections=Connections(project, read_connection_settings(_structured(settings, CONNECTIONS))),
         )
     except EngineError as error:
         raise pulumi.RunError(str(error)) from error
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """The cluster of a stack, and what was found there before the engine runs; none where the stack has no cluster."""
+
+    cluster: Cluster | None = None
+    identifier: str = ""
+    members: Members = field(default_factory=Members)
+    taken: Mapping[str, Taken] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Connections:
+    """Where connection details go beside the stack's output."""
+
+    layout: Layout
+    settings: ConnectionSettings
+
+
+def _providers(project: Project, plan: Plan) -> dict[str, NamedProvider]:
+    """The providers of the stack's config; a child that names another is refused."""
+    providers = configured(project.root, plan.stack)
+    packages = {name: provider.package for name, provider in providers.items()}
+    if problems := list(unknown_providers(plan, packages)):
+        raise DeployError(*in_order(problems))
+    return providers
+
+
+def _structured(settings: pulumi.Config, name: str) -> Any:
+    """A setting that is an object, as the engine has it; None where there is none."""
+    return pulumi.runtime.config.get_config(settings.full_key(name))
+
+
+def _surroundings(
+    project: Project, plan: Plan, settings: pulumi.Config, reading: Reading, *, records: bool
+) -> Surroundings:
+    """The stack's cluster, once nothing there stands in the way of the plan."""
+    cluster = workspace.stack_cluster(project, settings.get("kubeconfig"), settings.get("context"))
+    tidy(plan.stack, cluster)
+    identity = cluster.identity()
+    preflight.refuse_another_cluster(project, plan.stack, identity, keep=not pulumi.runtime.is_dry_run())
+    refuse_missing(plan, cluster)
+    taken = _refuse_foreign(plan, cluster, reading, records=records)
+    for problem in conflicts_ahead(plan, cluster):
+        pulumi.log.warn(str(problem))
+    static = any(c.binding.klass.static for c in plan.claims)
+    members = find_members(plan, project.catalog(plan.stack), cluster) if static else Members()
+    return Surroundings(cluster, settings.get("cluster") or identity, members, taken)
 
 
 def _refuse_foreign(plan: Plan, cluster: Cluster, reading: Reading, *, records: bool) -> dict[str, Taken]:
@@ -94,25 +145,24 @@ def _refuse_foreign(plan: Plan, cluster: Cluster, reading: Reading, *, records: 
 def deploy(
     plan: Plan,
     components: dict[str, type[Composite]],
-    cluster: Cluster,
+    surroundings: Surroundings,
     *,
-    identifier: str,
     table: Table,
     records: bool = False,
-    members: Members | None = None,
-    taken: Mapping[str, Taken] | None = None,
+    providers: Mapping[str, pulumi.ProviderResource] | None = None,
+    connections: Connections | None = None,
 ) -> None:
     """Register every claim's component, and export a summary of each claim."""
-    bound = members or Members()
+    bound, cluster, taken = surroundings.members, surroundings.cluster, surroundings.taken
     unbound = (u.problem for u in plan.unbound if not u.mistake)
     for problem in (*plan.warnings, *plan.unread.warnings, *bound.warnings, *unbound):
         pulumi.log.warn(str(problem))
     context = Context(
         project=plan.project,
         stack=plan.stack,
-        provider=cluster_provider(cluster, identifier, taken=(taken or {}).get("")),
+        provider=cluster_provider(cluster, surroundings.identifier, taken=taken.get("")) if cluster else None,
         cluster=cluster,
-        identifier=identifier,
+        identifier=surroundings.identifier,
         targets=[
             *(candidate_of(child, claim.identity) for claim in plan.walk() for child in claim.children),
             *(candidate_of_given(resource) for resource in plan.resources),
@@ -123,32 +173,39 @@ def deploy(
         },
         records=records,
         table=table,
-        credentials=credentials_of(plan, cluster),
+        credentials=credentials_of(plan, cluster) if cluster else {},
         members=bound.of,
         picks=plan.picks,
         moved={c.binding.uid: c.binding.stack for c in plan.walk() if c.binding.stack},
         environments=plan.environments,
         taken=taken,
+        providers=providers,
     )
     for resource in sorted(plan.resources, key=_rank):
         context.provide(resource)
     context.problems.extend(u.problem for u in plan.unbound if u.mistake)
-    registered: dict[str, Composite] = {}
+    registered_components: dict[str, Composite] = {}
     for c in plan.claims:
         component = components[c.address](c.component_name, claim_data(c.binding), context=context)
-        registered[c.address] = component
+        registered_components[c.address] = component
         context.add_claim(c.address, component)
     workloads = {address: w.summary() for address, w in deploy_workloads(context, plan).items()}
     for left in plan.released if records else ():
         ReleasedComposite(left, context)
     failures.watch(context, plan)
-    summary = {c.address: _summary(c, registered[c.address]) for c in plan.claims}
+    summary = {c.address: _summary(c, registered_components[c.address]) for c in plan.claims}
     pulumi.export("claims", summary)
     export_provided(plan)
     if workloads:
         pulumi.export("workloads", workloads)
+    details = connection_outputs.details_by_claim(plan.claims, registered_components)
+    connection_outputs.export(details)
     # Not part of the exports: these are written, then the run fails.
-    done = [output.apply(lambda _: True) for output in (*summary.values(), *workloads.values())]
+    done: list[pulumi.Output[Any]] = [
+        output.apply(lambda _: True) for output in (*summary.values(), *workloads.values())
+    ]
+    if connections:
+        done += connection_outputs.write_files(context, connections.layout, plan, connections.settings.file, details)
     pulumi.Output.all(*done).apply(lambda _: _fail_on(context.problems))
 
 
@@ -207,6 +264,7 @@ def _summary(claim: PlannedClaim, component: Composite) -> pulumi.Output[dict[st
             "phase": phase,
             "resources": resources,
             "connectionSecret": {**secret, "keys": keys} if secret else None,
+            **({"connectionKeys": keys} if connection_outputs.has_natives(claim) else {}),
         }
 
     # Not by Output.all: it wraps everything inside of a value into Outputs again.

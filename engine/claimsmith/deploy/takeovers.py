@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 from claimsmith.base.errors import ControlPlaneError, Problem
+from claimsmith.compose.clusters import kubernetes_children
 from claimsmith.compose.expand import Child
 from claimsmith.compose.options import field_manager
 from claimsmith.compose.plan import Plan
@@ -27,7 +28,7 @@ def conflicts_ahead(plan: Plan, cluster: Cluster) -> list[Problem]:
     """
     kinds: dict[tuple[str, str], list[Row]] = {}
     for claim in plan.walk():
-        for child in claim.children:
+        for child in kubernetes_children(claim):
             head = str(child.document["apiVersion"]), str(child.document["kind"])
             kinds.setdefault(head, []).append((child, claim.identity))
     suspects = [row for (api, kind), rows in kinds.items() for row in _suspects(api, kind, rows, cluster)]

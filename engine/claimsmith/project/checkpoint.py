@@ -18,6 +18,7 @@ State = Mapping[str, Any]
 CREATING = "creating"
 INTERRUPTED = "its creation was interrupted"
 _PROVIDER = "pulumi:providers:kubernetes"
+_KUBERNETES = "kubernetes:"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,11 +45,18 @@ class Pending:
     @property
     def object_id(self) -> str:
         """How the engine's Kubernetes provider names the object; empty for what is no object of a cluster."""
+        if "apiVersion" not in self.document or self.native:
+            return ""
         metadata = self.document.get("metadata") or {}
         name, namespace = metadata.get("name"), metadata.get("namespace")
-        if not isinstance(name, str) or "apiVersion" not in self.document:
+        if not isinstance(name, str):
             return ""
         return f"{namespace}/{name}" if namespace else name
+
+    @property
+    def native(self) -> bool:
+        """Whether it is a resource of another provider than that of Kubernetes: no cluster can be asked for it."""
+        return not self.urn.split("::")[2].rpartition("$")[2].startswith("kubernetes:")
 
     @property
     def owner(self) -> str:
@@ -106,7 +114,8 @@ def objects(state: State) -> Iterator[tuple[str, GroupKind, str]]:
     """Every object of a cluster that the state holds: its provider, kind and id."""
     for resource in _resources(state):
         inputs = resource.get("inputs") or {}
-        if resource.get("custom") and inputs.get("apiVersion") and resource["type"] != _PROVIDER:
+        object_ = str(resource["type"]).startswith(_KUBERNETES)
+        if resource.get("custom") and object_ and inputs.get("apiVersion"):
             yield str(resource.get("provider", "")), GroupKind.of(dict(inputs)), str(resource.get("id", ""))
 
 
@@ -128,7 +137,8 @@ def held(state: State) -> Iterator[HeldObject]:
         inputs = resource.get("inputs") or {}
         owned = resource.get("custom") and not resource.get("external") and not resource.get("delete")
         kind = inputs.get("kind")
-        if owned and inputs.get("apiVersion") and str(resource["type"]).endswith(f":{kind}"):
+        object_ = str(resource["type"]).startswith(_KUBERNETES) and inputs.get("apiVersion")
+        if owned and object_ and str(resource["type"]).endswith(f":{kind}"):
             namespace, _, name = str(resource.get("id", "")).rpartition("/")
             provider = f"::{resource.get('provider', '')}".split("::")[-2]
             key = ObjectKey(GroupKind.of(dict(inputs)), namespace, name)

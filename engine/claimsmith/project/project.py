@@ -13,7 +13,7 @@ from typing import Any
 from claimsmith.base.documents import Document, read_documents
 from claimsmith.base.errors import BindingError, ComposeError, EngineError, LoadError, Problem
 from claimsmith.base.names import ClaimKey, GroupKind
-from claimsmith.compose import external_names, released, scheduling
+from claimsmith.compose import clusters, external_names, released, scheduling
 from claimsmith.compose.expand import Expansion, expand
 from claimsmith.compose.plan import GivenResource, Plan, given_resource
 from claimsmith.compose.planning import build_plan
@@ -148,17 +148,26 @@ class Project(Layout):
         """The fields of a stack's claims that nothing reads; the stack's config may make this `strict`."""
         return unread_fields(catalog, strict=strict or self.setting(stack, settings.STRICT) == "true")
 
-    def plan(self, stack: str, *, unrecorded_ok: bool = False, strict: bool = False) -> Plan:
+    def names_cluster(self, stack: str) -> bool:
+        """Whether the stack's config names a cluster, or asks for records in one."""
+        return settings.is_set(self.root, stack, "kubeconfig") or self.setting(stack, "records") == "true"
+
+    def plan(
+        self, stack: str, *, unrecorded_ok: bool = False, strict: bool = False, cluster: bool | None = None
+    ) -> Plan:
         """The plan of a stack. A binding that is not recorded is refused, or warned about.
 
-        Fields that nothing reads are kept with the plan: whoever deploys it refuses some of them.
+        Fields that nothing reads are kept with the plan: whoever deploys it refuses some of them. `cluster` is whether
+        the stack's config names a cluster; by default, that is read from the files.
         """
         catalog, expansion = self.expand(stack)
         schedule = self.schedule(stack, catalog, expansion)
         missing = binding.unrecorded(expansion.bindings(), stack) + scheduling.unrecorded(schedule.placements, stack)
         if missing and not unrecorded_ok:
             raise BindingError(*missing)
-        plan = self.planned(stack, catalog, expansion, schedule, warnings=[*catalog.warnings, *missing])
+        plan = self.planned(
+            stack, catalog, expansion, schedule, warnings=[*catalog.warnings, *missing], cluster=cluster
+        )
         if taken := self.taken_names(plan):
             raise ComposeError(*taken)
         left = released.released(catalog, self.records(stack), project=self.name, stack=stack)
@@ -172,9 +181,10 @@ class Project(Layout):
         schedule: Schedule,
         *,
         warnings: Sequence[Problem] = (),
+        cluster: bool | None = None,
     ) -> Plan:
         """The plan of what a stack's claims and applications were expanded to."""
-        return build_plan(
+        plan = build_plan(
             expansion,
             project=self.name,
             stack=stack,
@@ -184,6 +194,7 @@ class Project(Layout):
             schedule=schedule,
             scopes=self.scopes(catalog),
         )
+        return clusters.settled(plan, cluster=self.names_cluster(stack) if cluster is None else cluster)
 
     def taken_names(self, plan: Plan) -> list[Problem]:
         """External names that claims of a plan set, and that belong to other claims of this project."""

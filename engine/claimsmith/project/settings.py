@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+from claimsmith.base import fieldpath
 from claimsmith.base.documents import Document
 from claimsmith.base.errors import LoadError, Problem, Source
 from claimsmith.base.values import object_at
@@ -42,6 +44,25 @@ def stack_setting(root: Path, stack: str, name: str) -> str | None:
     # In Pulumi.yaml an entry may be an object with more than a value.
     value = value.get("value") if isinstance(value, dict) else value
     return value if isinstance(value, str) or value is None else str(value).lower()
+
+
+def is_set(root: Path, stack: str, name: str) -> bool:
+    """Whether a setting of ours is there, for the stack or for all stacks, whatever it holds: it may be a secret."""
+    return found_setting(root, stack, name) is not None
+
+
+def found_setting(root: Path, stack: str, name: str) -> tuple[Document, fieldpath.Path, Any] | None:
+    """A setting of ours as it is written: its file, its place there and its value; None where there is none."""
+    key = f"claimsmith:{name}"
+    for document in stack_configs(root, stack):
+        config = object_at(document.data, "config")
+        if key not in config:
+            continue
+        value, path = config[key], ("config", key)
+        if document.file == "Pulumi.yaml" and isinstance(value, dict) and "value" in value:
+            return document, (*path, "value"), value["value"]
+        return document, path, value
+    return None
 
 
 def platform_settings(root: Path) -> Document | None:

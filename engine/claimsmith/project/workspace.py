@@ -207,12 +207,15 @@ def unreadable(stack: str, output: str) -> DeployError:
         what = f"the stack {stack!r} cannot be read: the backend has the layout from before stacks belonged to projects"
         return DeployError(Problem(what, fix=f"upgrade it once: {UPGRADE}"))
     reason = one_line(output.strip().removeprefix("error: "))
-    return DeployError(Problem(f"the stack {stack!r} cannot be read: {reason}", fix=f"run: pulumi up --stack {stack}"))
+    fix = f"run: pulumi up --stack {stack}"
+    if "passphrase" in output:
+        fix = "set the one that the stack was created with: PULUMI_CONFIG_PASSPHRASE or PULUMI_CONFIG_PASSPHRASE_FILE"
+    return DeployError(Problem(f"the stack {stack!r} cannot be read: {reason}", fix=fix))
 
 
-def stack_outputs(project: Project, stack: str) -> dict[str, Any]:
-    """What the stack's last `up` exported."""
-    return _read(project, stack, "stack", "output", "--json")
+def stack_outputs(project: Project, stack: str, *, show_secrets: bool = False) -> dict[str, Any]:
+    """What the stack's last `up` exported. With its secrets it is for whoever asked for them: never for a log."""
+    return _read(project, stack, "stack", "output", "--json", *(["--show-secrets"] if show_secrets else []))
 
 
 def _read(project: Project, stack: str, *arguments: str) -> dict[str, Any]:

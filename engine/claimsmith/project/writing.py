@@ -25,8 +25,9 @@ def output_path(path: Path, *, root: Path) -> Path:
 
 
 def write_atomically(path: Path, text: str, *, mode: int | None = None) -> bool:
-    """Write a whole file or nothing; a file with this text already stays as it is. Returns whether it was written."""
-    if path.is_file() and not path.is_symlink() and path.read_bytes() == text.encode():
+    """Write a whole file or nothing; a file with this text and mode stays as it is. Returns whether it was written."""
+    same = path.is_file() and not path.is_symlink() and path.read_bytes() == text.encode()
+    if same and (mode is None or path.stat().st_mode & 0o777 == mode):
         return False
     partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
     try:

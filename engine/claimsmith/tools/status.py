@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from claimsmith.base.names import ClaimKey
+from claimsmith.base.names import ClaimKey, GroupKind
 from claimsmith.project.project import Project
 
 
@@ -24,9 +24,11 @@ class ClaimStatus:
 
     @property
     def secret(self) -> str:
-        """The connection Secret's place and keys, in short."""
-        secret = self.details.get("connectionSecret")
-        return f"{secret['namespace']}/{secret['name']}: {', '.join(secret['keys'])}" if secret else "none asked for"
+        """The place and the keys of the connection details, in short: a Secret, else the stack's output."""
+        secret, keys = self.details.get("connectionSecret"), self.details.get("connectionKeys")
+        if secret:
+            return f"{secret['namespace']}/{secret['name']}: {', '.join(secret['keys'])}"
+        return f"stack output: {', '.join(keys)}" if keys else "none asked for"
 
     def to_dict(self) -> dict[str, Any]:
         """The claim for a machine to read."""
@@ -35,7 +37,7 @@ class ClaimStatus:
 
 def _tree(resources: Sequence[Mapping[str, Any]], depth: int) -> Iterator[tuple[int, str, str]]:
     for resource in resources:
-        yield depth, resource["kind"], resource["name"]
+        yield depth, GroupKind.of(resource).kind, resource["name"]
         yield from _tree(resource.get("resources") or (), depth + 1)
 
 

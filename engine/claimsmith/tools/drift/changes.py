@@ -112,18 +112,15 @@ def drift_of(stack: str, preview: Mapping[str, Any]) -> Drift:
 
 
 def with_places(drift: Drift, place_of: Callable[[str, str, str], Source | None]) -> Drift:
-    """The drift with the place of each desired value; `place_of` gets claim, child and path."""
-    claims = tuple(
-        replace(
-            claim,
-            resources=tuple(
-                replace(r, fields=tuple(replace(f, where=place_of(claim.claim, r.child, f.path)) for f in r.fields))
-                for r in claim.resources
-            ),
-        )
-        for claim in drift.claims
-    )
-    return replace(drift, claims=claims)
+    """The drift with the place of each desired value; `place_of` gets claim, child and path in its document."""
+
+    def placed(claim: str, resource: ResourceDrift) -> ResourceDrift:
+        head = "properties." if is_native(resource.urn) else ""
+        fields = (replace(f, where=place_of(claim, resource.child, f"{head}{f.path}")) for f in resource.fields)
+        return replace(resource, fields=tuple(fields))
+
+    claims = (replace(c, resources=tuple(placed(c.claim, r) for r in c.resources)) for c in drift.claims)
+    return replace(drift, claims=tuple(claims))
 
 
 def _state(step: Step) -> Mapping[str, Any]:
@@ -149,6 +146,17 @@ def _name(urn: str) -> str:
     return urn.split("::", 3)[3]
 
 
+def _child(urn: str, root: str) -> str:
+    """What a resource is called within its claim. The name of a native one has no slashes."""
+    name, claim = _name(urn), _name(root)
+    return name.removeprefix(f"{claim.replace('/', '-')}-") if is_native(urn) else name.removeprefix(f"{claim}/")
+
+
+def is_native(urn: str) -> bool:
+    """Whether a resource is of another provider than that of Kubernetes."""
+    return not _type(urn).startswith("kubernetes:")
+
+
 def _claim(root: str) -> str:
     _, group, kind = _type(root).split(":")
     return f"{kind}.{group}/{_name(root)}"
@@ -156,7 +164,7 @@ def _claim(root: str) -> str:
 
 def _taken(step: Step) -> list[Taken]:
     """The fields that we wrote and others have taken over, from the managed fields of the live object."""
-    inputs = object_at(_state(step), "inputs")
+    inputs = {} if is_native(str(step["urn"])) else object_at(_state(step), "inputs")
     annotations = object_at(object_at(inputs, "metadata"), "annotations")
     manager = annotations.get(FIELD_MANAGER)
     if not isinstance(manager, str):
@@ -169,11 +177,12 @@ def _taken(step: Step) -> list[Taken]:
 
 def _resource(step: Step, root: str, taken: Sequence[Taken]) -> ResourceDrift:
     urn, state = str(step["urn"]), _state(step)
-    inputs = state.get("inputs") or {}
+    # Properties of native resources may be called kind or metadata as well.
+    inputs = {} if is_native(urn) else state.get("inputs") or {}
     metadata = inputs.get("metadata") or {}
     name = str(metadata.get("name") or state.get("id") or "")
     place = f"{metadata['namespace']}/{name}" if metadata.get("namespace") else name
-    child = _name(urn).removeprefix(f"{_name(root)}/") if root else _name(urn)
+    child = _child(urn, root) if root else _name(urn)
     kind = str(inputs.get("kind") or _type(urn).rpartition(":")[2])
     gone = step["op"] == "delete"
     fields = [] if gone else list(_fields(step, secret=kind == "Secret"))

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from claimsmith.base.errors import ConnectionError_, DeployError, EngineError, Problem
-from claimsmith.base.names import GroupKind
+from claimsmith.base.names import GroupKind, is_native
 from claimsmith.base.posix import fcntl
 from claimsmith.kubernetes.client import Cluster, owner_of
 from claimsmith.project import checkpoint, workspace
@@ -54,6 +54,9 @@ class Interrupted:
             return Step(found, "refresh it")
         if p.in_state:
             return Step(f"{found}, created by a later run", "clear it")
+        if p.native:
+            again = "clear it; if the next up finds it in the way, take it over: claimsmith.io/import on the claim"
+            return Step(f"{found}, and only its provider knows whether it is there", again)
         if self.made:
             return Step(f"{found}, and {p.object_id} is there", "take it into the state")
         if self.foreign:
@@ -210,11 +213,13 @@ class _Clusters:
 
     def kubeconfigs(self) -> list[str]:
         """The kubeconfigs of all of them: that of the settings, where it can be read, and those in the state."""
+        in_state = [text for text, _ in self._in_state().values()]
+        if not in_state and "" not in self._open:
+            return []  # No run of the stack had a cluster.
         try:
-            named = [self.main().kubeconfig]
+            return [self.main().kubeconfig, *in_state]
         except EngineError:
-            named = []
-        return [*named, *(text for text, _ in self._in_state().values())]
+            return in_state
 
     def _in_state(self) -> dict[str, tuple[str, str | None]]:
         if self._known is None:
@@ -252,8 +257,11 @@ def _strays(
 ) -> tuple[tuple[Stray, ...], list[Problem]]:
     """The objects of this stack's that its state does not know; a warning if the cluster cannot be read."""
     known = {(kind, place) for _, kind, place in checkpoint.objects(state)}
-    begun = {(GroupKind.of(dict(p.document)), p.object_id) for p in pending}
+    begun = {(GroupKind.of(dict(p.document)), p.object_id) for p in pending if p.object_id}
     kinds = {kind for kind, _ in known | begun} | _planned_kinds(project, stack)
+    if not kinds:
+        # Nothing of the stack is, or was to be, in a cluster: none is looked for.
+        return (), []
     try:
         owners, moved = _owners(project, stack)
     except EngineError as error:
@@ -292,7 +300,8 @@ def _planned_kinds(project: Project, stack: str) -> set[GroupKind]:
         plan = project.plan(stack, unrecorded_ok=True)
     except EngineError:
         return set()
-    return {GroupKind.of(document) for claim in plan.claims for document in documents(claim)}
+    objects = (document for claim in plan.claims for document in documents(claim) if not is_native(document))
+    return {GroupKind.of(document) for document in objects}
 
 
 def _refresh(project: Project, stack: str) -> None:

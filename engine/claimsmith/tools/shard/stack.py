@@ -198,9 +198,20 @@ def _settings(project: Project, stack: str, part: Part, files: dict[str, str], n
         return
     data = yaml.safe_load(source.read_text(encoding="utf-8")) or {}
     config = data.get("config") or {}
-    secret = sorted(k for k, v in config.items() if isinstance(v, dict) and "secure" in v)
+    secret = sorted(k for k, v in config.items() if _holds_secret(v))
     files[target] = yaml.safe_dump({"config": {k: v for k, v in config.items() if k not in secret}}, sort_keys=False)
     notes += [f"copy the secret setting: pulumi config cp {k} --stack {stack} --dest {part.stack}" for k in secret]
+
+
+def _holds_secret(value: Any) -> bool:
+    """Whether a setting, or a part of it, is encrypted for the stack that has it."""
+    match value:
+        case dict():
+            return "secure" in value or any(map(_holds_secret, value.values()))
+        case list():
+            return any(map(_holds_secret, value))
+        case _:
+            return False
 
 
 def _shared(plan: Plan, part: Part, files: dict[str, str]) -> None:
