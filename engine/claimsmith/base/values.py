@@ -7,6 +7,7 @@ would have applied are kept with it, in order.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -47,6 +48,8 @@ class Mix:
     known: Any = None
     text: str = ""
     """What comes out of placeholders, where that can be shown."""
+    joined: bool = False
+    """Whether it is a text of its sources, one behind the other."""
 
     def __str__(self) -> str:
         return f"{', '.join(str(r) for source in self.sources for r in refs(source))}: {self.how}"
@@ -76,12 +79,17 @@ class Interpolation:
     parts: tuple[str | SiblingOutput, ...]
 
     def __str__(self) -> str:
-        return "".join(f"${{{p}}}" if isinstance(p, SiblingOutput) else p.replace("${", "$${") for p in self.parts)
+        return "".join(f"${{{p}}}" if isinstance(p, SiblingOutput) else escaped(p) for p in self.parts)
 
     @property
     def outputs(self) -> tuple[SiblingOutput, ...]:
         """The fields of siblings in it, in order."""
         return tuple(part for part in self.parts if isinstance(part, SiblingOutput))
+
+
+def escaped(text: str) -> str:
+    """A text in which nothing is an interpolation, as Pulumi YAML writes it: `$$` is a dollar sign."""
+    return re.sub(r"\$\$+|\$(?=\{)", lambda match: match[0] * 2, text)
 
 
 Later = Ref | Mix

@@ -58,6 +58,8 @@ def referenced(
     table: Table,
 ) -> Child:
     """The child with its selectors replaced by references, and what they picked among all resources of the stack."""
+    if child.template.native:
+        return child  # its selectors were resolved when the class was read
     picks: dict[str, str] = {}
 
     def candidates_for(selection: Selection) -> Sequence[Candidate]:

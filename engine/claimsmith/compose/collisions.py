@@ -35,7 +35,12 @@ def refuse_doubles(claims: Sequence[PlannedClaim], given: Sequence[GivenResource
     seen = {(str(r.key.group_kind), r.key.namespace, r.key.name): f"the given {r.key}" for r in given}
     # A claim holds the resources that it composes: a claim of another namespace must not read their Secrets by naming
     # one of them as its resourceRef.
-    held = {str(ClassKey(c.template.group_kind, c.name)): p.address for p in claims for c in p.children}
+    held = {
+        str(ClassKey(c.template.group_kind, c.name)): p.address
+        for p in claims
+        for c in p.children
+        if not c.template.native
+    }
     held |= {
         str(ClassKey(GroupKind.of(p.identity.dialect.composite), p.identity.composite_name)): p.address
         for p in claims
@@ -58,6 +63,8 @@ def refuse_doubles(claims: Sequence[PlannedClaim], given: Sequence[GivenResource
 
     for planned in claims:
         for child in planned.children:
+            if child.template.native:
+                continue
             kind = str(child.template.group_kind)
             place(kind, child.namespace, child.name, child.address, planned, "metadata.name")
             secret = connections.written_secret(child.document)
@@ -68,3 +75,18 @@ def refuse_doubles(claims: Sequence[PlannedClaim], given: Sequence[GivenResource
             last = own is planned.connections[-1]
             writer = planned.address if last else f"the composite of {planned.address}"
             place("Secret", own.namespace, own.name, writer, planned, path)
+
+
+def refuse_native_doubles(claims: Sequence[PlannedClaim], problems: Collector) -> None:
+    """Two native resources must not have one name: template `b-c` of claim `a`, and `c` of `a-b`, are joined to one.
+
+    The kind of the claim is a part of the URN: claims of different kinds may have one name.
+    """
+    seen: dict[tuple[GroupKind, str], str] = {}
+    for planned in claims:
+        for child in (c for c in planned.children if c.template.native):
+            other = seen.setdefault((planned.identity.key.group_kind, child.name), child.address)
+            if other != child.address:
+                what = f"{child.address} and {other} would both be the native resource {child.name!r}"
+                fix = "rename one of the claims or templates: their names are joined with dashes"
+                problems.add(planned.binding.claim.document.problem(what, "metadata.name", fix))

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from claimsmith.base.errors import ConnectionError_, Problem
+from claimsmith.base.names import GroupKind
 from claimsmith.dialects.common.dialect import Identity
 from claimsmith.dialects.common.klass import Detail
 from claimsmith.patching import details
@@ -105,10 +106,11 @@ def secret_source(
     """Where the connection details of a child are found, if anywhere."""
     keys = None if wanted is None else tuple((d.name, d.key) for d in wanted if d.key)
     own = tuple(d for d in wanted or () if not d.key)
+    kind = GroupKind.of(document).kind
     spec = document.get("spec") or {}
     reference = spec.get("writeConnectionSecretToRef") if isinstance(spec, dict) else None
     if not isinstance(reference, dict) or (own and not keys):
-        return SecretSource(child, str(document["kind"]), "", "", (), own=own) if own else None
+        return SecretSource(child, kind, "", "", (), own=own) if own else None
     metadata = document.get("metadata") or {}
     if isinstance(metadata.get("namespace"), str):
         reference = {"namespace": metadata["namespace"], **reference}
@@ -118,7 +120,7 @@ def secret_source(
         what = f"the child {child!r} has no place for its connection secret: no {missing[0]}"
         raise ConnectionError_(Problem(what, path=path, fix=f"give it a {missing[0]}"))
     prefix = (metadata.get("annotations") or {}).get(PREFIX, "")
-    return SecretSource(child, str(document["kind"]), reference["namespace"], reference["name"], keys, prefix, own)
+    return SecretSource(child, kind, reference["namespace"], reference["name"], keys, prefix, own)
 
 
 def composite_source(

@@ -15,10 +15,19 @@ from claimsmith import templating
 from claimsmith.base import fieldpath
 from claimsmith.base.documents import Document
 from claimsmith.base.errors import BindingError, Collector, ComposeError, EngineError, Problem, Source, at
+from claimsmith.base.labels import IMPORT
 from claimsmith.base.names import ChildAddress, ClaimKey
-from claimsmith.base.values import Ref, has, known
+from claimsmith.base.values import Interpolation, Ref, SiblingOutput, has, known, mapped, object_at, walk
 from claimsmith.compose.identity import dress, identity_of
 from claimsmith.compose.limits import refuse_huge, refuse_name
+from claimsmith.compose.native_children import (
+    UNKNOWN,
+    NativeTypes,
+    imports_of,
+    native_document,
+    resolved,
+    sibling_value,
+)
 from claimsmith.compose.options import Options, options_of
 from claimsmith.dialects.common import ordering
 from claimsmith.dialects.common.claim import Claim
@@ -50,7 +59,7 @@ class Child:
 
     @property
     def name(self) -> str:
-        """The resource's name in the cluster."""
+        """The resource's name in the cluster; of a native one, its name for the engine."""
         return str(self.document["metadata"]["name"])
 
     @property
@@ -112,10 +121,11 @@ def expand(
     stack: str,
     scopes: Scopes,
     rebind: frozenset[ClaimKey] = frozenset(),
+    types: NativeTypes = UNKNOWN,
 ) -> Expansion:
     """Every claim of the catalog as a draft; the problems of all claims are reported together."""
     records = list(records)
-    expander = _Expander(catalog, {r.claim: r for r in records}, project, stack, scopes, rebind)
+    expander = _Expander(catalog, {r.claim: r for r in records}, project, stack, scopes, rebind, types)
     drafts = [d for claim in catalog.claims.values() if (d := expander.draft(claim, ()))]
     known = {d.binding.claim.key for root in drafts for d in root.walk()} | set(catalog.claims)
     expander.bind_problems.problems += changed_and_gone(catalog, [r for r in records if r.claim not in known])
@@ -150,6 +160,7 @@ class _Expander:
     stack: str
     scopes: Scopes
     rebind: frozenset[ClaimKey]
+    types: NativeTypes
     unbound: list[Unbound] = field(default_factory=list)
     problems: Collector = field(default_factory=Collector)
     bind_problems: Collector = field(default_factory=Collector)
@@ -205,8 +216,10 @@ class _Expander:
         composed = _composed(template, reader, binding)
         if not composed.fits:
             refuse_huge(composed, template, binding)
+        if template.native:
+            return self._native(template, composed, draft)
         dressed = dress(
-            composed.document,
+            _resolved(composed.document, template, draft),
             template.name,
             identity,
             class_ref=template.class_ref,
@@ -234,6 +247,28 @@ class _Expander:
         draft.children.append(Child(address, template, dressed, options, composed.outcomes))
         return draft.children[-1]
 
+    def _native(self, template: Template, composed: Composed, draft: Draft) -> Child:
+        """The native child of a template, added to the draft."""
+        binding, identity = draft.binding, draft.identity
+        prefix = f"{binding.claim.key}, child {template.name!r}: "
+        with at(partial(binding.klass.source_of, template), prefix=prefix):
+            document, options = native_document(
+                composed.document,
+                template,
+                identity,
+                binding.klass,
+                value_of=partial(_sibling_value, draft),
+                depended=partial(_sibling, draft),
+                types=self.types,
+            )
+        with at(binding.claim.document.source_of(("metadata", "annotations", IMPORT)), prefix=prefix):
+            imported = {} if binding.klass.dialect.publishing else imports_of(identity, binding.klass)
+        if template.name in imported:
+            document["options"] = {**document.get("options", {}), "import": imported[template.name]}
+        address = ChildAddress(binding.claim.key, template.name)
+        draft.children.append(Child(address, template, document, options, composed.outcomes))
+        return draft.children[-1]
+
     def _check_scope(self, template: Template, binding: Binding) -> None:
         """Refuse a kind whose scope does not fit its parent's; some dialects allow an unknown scope."""
         lenient = binding.klass.dialect.any_scope and self.scopes.namespaced(template.group_kind) is None
@@ -257,6 +292,8 @@ class _Expander:
         where = binding.klass.source_of(template)
         asked = binding.claim.document
         own = binding.klass.dialect.publishing
+        if own:
+            document = _with_imports(document, binding)
         # The composite has the claim's own spec: its problems are in the claim's file.
         source = (
             Document(document, asked.file, asked.line, asked.text)
@@ -279,6 +316,16 @@ class _Expander:
         return below
 
 
+def _with_imports(document: dict[str, Any], binding: Binding) -> dict[str, Any]:
+    """A composite with what its claim takes over: the composite's class has the native resources."""
+    given = object_at(object_at(binding.claim.data, "metadata"), "annotations").get(IMPORT)
+    if not given:
+        return document
+    metadata = document["metadata"]
+    annotations = {**(metadata.get("annotations") or {}), IMPORT: given}
+    return {**document, "metadata": {**metadata, "annotations": annotations}}
+
+
 def _application(template: Template, document: dict[str, Any], binding: Binding) -> Application:
     """The application of a template. Only a parent in a namespace can compose one."""
     where = binding.klass.source_of(template)
@@ -296,6 +343,33 @@ def _composed(template: Template, reader: Reader, binding: Binding) -> Composed:
     where = binding.klass.source_of(template)
     with at(where, prefix=f"{binding.claim.key}, child {template.name!r}: "):
         return Composed(templated(template.opaque, template.base, reader.sides[Side.claim], where), (), fits=False)
+
+
+def _resolved(document: dict[str, Any], template: Template, draft: Draft) -> dict[str, Any]:
+    """The document of a Kubernetes object with the outputs of native siblings that its base names."""
+    if not any(isinstance(leaf, Interpolation) for _, leaf in walk(dict(template.base))):
+        return document
+    found: dict[str, Any] = mapped(document, lambda leaf: resolved(leaf, partial(_sibling_value, draft)))
+    return found
+
+
+def _sibling_value(draft: Draft, output: SiblingOutput) -> Any:
+    """A field of a sibling, as a class names it: the siblings that a template needs are composed before it."""
+    nested = next((n for n in draft.nested if n.template == output.template), None)
+    if nested:
+        path = fieldpath.to_text(output.path)
+        return patches.read(observed(nested, (path,)), output.path)
+    child = next((c for c in draft.children if c.template.name == output.template), None)
+    if child is None:
+        what = f"${{{output}}} names a sibling that is no resource of this stack"
+        raise ComposeError(Problem(what, fix="name a sibling that is deployed here"))
+    return sibling_value(output, child.address, native=child.template.native, document=child.document)
+
+
+def _sibling(draft: Draft, name: str) -> Ref | None:
+    """A sibling as something to come after; None for a composite, whose children all come before its parent's."""
+    child = next((c for c in draft.children if c.template.name == name), None)
+    return Ref(child.address, ()) if child else None
 
 
 def _patch_outward(operation: ordering.Operation, child: Child | Draft, reader: Reader, binding: Binding) -> None:

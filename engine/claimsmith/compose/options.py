@@ -16,7 +16,7 @@ from claimsmith.dialects.common.dialect import Identity
 from claimsmith.dialects.common.metadata import is_api_version
 
 DEFAULT_TIMEOUT = "30m"
-_RECLAIM = {"Delete": False, "Retain": True, "Release": True}
+RECLAIM = {"Delete": False, "Retain": True, "Release": True}
 EXTERNAL_NAME_PATH = f'metadata.annotations["{EXTERNAL_NAME}"]'
 _DURATION = re.compile(r"([1-9][0-9]*(s|m|h))+")
 
@@ -75,7 +75,7 @@ def options_of(
     previous = annotations.get(PREVIOUS_API_VERSION, "")
     retain = own.retain
     if identity and identity.reclaim_policy is not None:
-        retain = _RECLAIM.get(identity.reclaim_policy, False)
+        retain = RECLAIM.get(identity.reclaim_policy, False)
     protect = stated or bool(identity and identity.protect)
     return replace(own, retain=retain, protect=protect, previous_api_version=_api_version(previous))
 
@@ -92,9 +92,9 @@ def _own_options(document: Mapping[str, Any]) -> Options:
     spec = document.get("spec") or {}
     annotations = (document.get("metadata") or {}).get("annotations") or {}
     policy = spec.get("reclaimPolicy", "Delete")
-    if not isinstance(policy, str) or policy not in _RECLAIM:
+    if not isinstance(policy, str) or policy not in RECLAIM:
         what = f"the reclaimPolicy {policy!r} is unknown"
-        raise ComposeError(Problem(what, path="spec.reclaimPolicy", fix=f"use one of: {', '.join(_RECLAIM)}"))
+        raise ComposeError(Problem(what, path="spec.reclaimPolicy", fix=f"use one of: {', '.join(RECLAIM)}"))
     timeout = annotations.get(TIMEOUT, DEFAULT_TIMEOUT)
     if not isinstance(timeout, str) or not _DURATION.fullmatch(timeout):
         what = f"the timeout {timeout!r} is no duration"
@@ -105,7 +105,7 @@ def _own_options(document: Mapping[str, Any]) -> Options:
     for path in owned:
         with at(None, f"metadata.annotations[{CONTROLLER_OWNED}]"):
             _check(path)
-    return Options(retain=_RECLAIM[policy], ignore_changes=(EXTERNAL_NAME_PATH, *owned), timeout=timeout)
+    return Options(retain=RECLAIM[policy], ignore_changes=(EXTERNAL_NAME_PATH, *owned), timeout=timeout)
 
 
 def _check(path: str) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 from claimsmith.base.errors import Problem
 from claimsmith.base.labels import OWNER, SECRET_TYPE
 from claimsmith.base.names import ObjectKey
-from claimsmith.compose.connections import Connection
+from claimsmith.compose.connections import Connection, SecretSource
 from claimsmith.compose.expand import Child
 from claimsmith.compose.options import Options, options_of
 from claimsmith.compose.references import Candidate
@@ -39,6 +39,8 @@ class PlannedClaim:
     """Its template, for a composite within another."""
     status: Mapping[str, Any] = field(default_factory=dict)
     """The status that patches of its children write: mostly values that are known only later."""
+    sources: tuple[SecretSource, ...] = ()
+    """Where its connection details are found, whether it asks for a Secret or not."""
 
     @property
     def address(self) -> str:

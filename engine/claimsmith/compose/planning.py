@@ -11,7 +11,7 @@ from claimsmith.base.names import ChildAddress, ClassKey, GroupKind
 from claimsmith.base.values import refs_at
 from claimsmith.compose import connections
 from claimsmith.compose.candidates import candidate_of, candidates_of, referenced, siblings_of
-from claimsmith.compose.collisions import refuse_doubles, refuse_shared_composites
+from claimsmith.compose.collisions import refuse_doubles, refuse_native_doubles, refuse_shared_composites
 from claimsmith.compose.connections import SecretSource, connections_of
 from claimsmith.compose.expand import Child, Draft, Expansion, claim_data
 from claimsmith.compose.plan import GivenResource, Plan, PlannedClaim, candidate_of_given, hold
@@ -19,6 +19,7 @@ from claimsmith.compose.references import Candidate, Table
 from claimsmith.compose.scheduling import Schedule
 from claimsmith.compose.workload_plan import plan_workloads
 from claimsmith.dialects.common.dialect import SECRET_REF
+from claimsmith.dialects.common.klass import Detail, Template
 from claimsmith.kubernetes.scope import Scopes
 from claimsmith.patching.details import secret_destination
 from claimsmith.platform.binding import unrecorded_picks
@@ -50,7 +51,9 @@ def build_plan(
             needs[claim.address] = _outside_needs(claim)
     problems.raise_as(ComposeError)
     refuse_shared_composites(claims, problems)
-    refuse_doubles([c for root in claims for c in root.walk()], given, problems)
+    everything = [c for root in claims for c in root.walk()]
+    refuse_doubles(everything, given, problems)
+    refuse_native_doubles(everything, problems)
     problems.raise_as(ComposeError)
     by_address = {c.address: c for c in claims}
     order = topological.ordered(list(by_address), needs)
@@ -110,9 +113,7 @@ def finished(draft: Draft, targets: Mapping[GroupKind, Sequence[Candidate]], tab
     claim = draft.binding.claim
     with at(lambda: draft.binding.klass.document.source_of("spec"), prefix=f"{claim.key}: "):
         order = topological.ordered(list(children), needs)
-        places = [p for a in order if (p := _source(children[a]))] + [
-            p for n in nested if (p := _nested_source(n, draft))
-        ]
+        places = _sources([children[a] for a in order], nested, draft)
         secret = (claim.secret_namespace, claim.secret_name) if claim.secret_name else None
         klass = draft.binding.klass
         if klass.dialect.default_secret and klass.secret_namespace:
@@ -130,21 +131,43 @@ def finished(draft: Draft, targets: Mapping[GroupKind, Sequence[Candidate]], tab
         tuple(secrets),
         draft.template,
         draft.status,
+        tuple(places),
     )
 
 
-def _source(child: Child) -> SecretSource | None:
-    details = child.template.details
-    return None if details == () else connections.secret_source(child.template.name, child.document, details)
+def _sources(children: Sequence[Child], nested: Sequence[PlannedClaim], draft: Draft) -> list[SecretSource]:
+    """Where the connection details of a claim are found: in the order of its children, then of its composites."""
+    own = {c.template.name: c for c in children}
+    below = {n.template: n for n in nested}
+    found: list[SecretSource | None] = []
+    for name in (*own, *below):
+        template = own[name].template if name in own else _template(draft, name)
+        if template.details is None:
+            found.append(_source(template, own.get(name), below.get(name)))
+            continue
+        # A detail may be that of a sibling: it is taken where it is found.
+        for source in dict.fromkeys(d.from_resource or name for d in template.details):
+            details = tuple(d for d in template.details if (d.from_resource or name) == source)
+            found.append(_source(_template(draft, source), own.get(source), below.get(source), details))
+    return [place for place in found if place]
 
 
-def _nested_source(inner: PlannedClaim, outer: Draft) -> SecretSource | None:
-    """The Secret of a composite, as a source of its parent's Secret."""
-    template = next(t for t in outer.binding.klass.templates if t.name == inner.template)
+def _template(draft: Draft, name: str) -> Template:
+    return next(t for t in draft.binding.klass.templates if t.name == name)
+
+
+def _source(
+    template: Template, child: Child | None, inner: PlannedClaim | None, details: Sequence[Detail] | None = None
+) -> SecretSource | None:
+    """The details of a child, or of a nested composite with its Secret; None where it is neither."""
+    if child:
+        return connections.secret_source(template.name, child.document, details)
+    if inner is None:
+        return None
     own = inner.connections[-1] if inner.connections else None
     secret = (own.namespace, own.name) if own else None
     composed = inner.identity.dialect.lenient_details
-    return connections.composite_source(template.name, template.kind, secret, template.details, composed=composed)
+    return connections.composite_source(template.name, template.kind, secret, details, composed=composed)
 
 
 def _outside_needs(root: PlannedClaim) -> list[tuple[str, str]]:

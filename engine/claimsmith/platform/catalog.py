@@ -273,7 +273,7 @@ def _marked(
             composite=_defined(definitions, t.group_kind) is not None
             or crossplane.defined(t.group_kind) is not None
             or t.group_kind == APPLICATION,
-            managed=klass.dialect.is_managed(t.group_kind, managed=managed, seen=seen),
+            managed=not t.native and klass.dialect.is_managed(t.group_kind, managed=managed, seen=seen),
         )
         for t in klass.templates
     )

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from claimsmith.base import yaml_text as yaml_writer
 from claimsmith.base.printable import lines
 from claimsmith.base.values import mapped, shown
+from claimsmith.compose.connections import SecretSource
 from claimsmith.compose.plan import Plan, PlannedClaim, secret_document
 from claimsmith.compose.workload_plan import PlannedWorkload
+from claimsmith.render import native
 
 
 def render(plan: Plan) -> str:
@@ -20,16 +22,30 @@ def render(plan: Plan) -> str:
 def stream(plan: Plan) -> Iterator[str]:
     """The same, claim by claim: a large stack need not be in memory as one text."""
     for claim in plan.claims:
-        yield _claim(claim)
+        yield _claim(claim, native.names(claim))
     for workload in plan.workloads:
         yield _workload(workload)
 
 
 def documents(claim: PlannedClaim) -> list[dict[str, Any]]:
     """The resources of a claim, its Secret last and without data."""
-    children = [plain(child.document) for child in claim.children]
-    inner = [document for nested in claim.nested for document in documents(nested)]
+    return _documents(claim, native.names(claim))
+
+
+def _documents(claim: PlannedClaim, names: Mapping[str, str]) -> list[dict[str, Any]]:
+    children = [plain(document) for document in _children(claim, names)]
+    inner = [document for nested in claim.nested for document in _documents(nested, names)]
     return [*inner, *children, *(secret_document(claim.identity, c) for c in claim.connections)]
+
+
+def _children(claim: PlannedClaim, names: Mapping[str, str]) -> Iterator[dict[str, Any]]:
+    """The children's documents in order; the native ones as one program in the place of the first."""
+    natives = [child for child in claim.children if child.template.native]
+    for child in claim.children:
+        if not child.template.native:
+            yield child.document
+        elif child is natives[0]:
+            yield native.program(natives, names)
 
 
 def plain(document: dict[str, Any]) -> dict[str, Any]:
@@ -38,14 +54,23 @@ def plain(document: dict[str, Any]) -> dict[str, Any]:
     return result
 
 
-def _claim(claim: PlannedClaim) -> str:
+def _claim(claim: PlannedClaim, names: Mapping[str, str]) -> str:
     head = lines([f"# {claim.address}, served by {claim.binding.klass.key} ({claim.binding.reason})"])
-    parts = [f"---\n{yaml_text(child.document)}" for child in claim.children]
+    parts = [f"---\n{yaml_text(document)}" for document in _children(claim, names)]
     for secret in claim.connections:
-        from_ = ", ".join(f"{s} ({s.kind})" for s in secret.sources) or "no child: it will be empty"
-        note = lines([f"# its data: the keys of {from_}"])
+        note = lines([f"# its data: {_origin(claim, secret.sources)}"])
         parts.append(f"---\n{note}{yaml_text(secret_document(claim.identity, secret))}")
-    return "".join([*(_claim(nested) for nested in claim.nested), head, *parts])
+    return "".join([*(_claim(nested, names) for nested in claim.nested), head, *parts])
+
+
+def _origin(claim: PlannedClaim, sources: Sequence[SecretSource]) -> str:
+    """Where the keys of a Secret are from; those of native resources by name, since they have no Secret."""
+    natives = {child.template.name for child in claim.children if child.template.native}
+    keys = [name for s in sources if s.child in natives for name in s.key_names]
+    others = ", ".join(f"{s} ({s.kind})" for s in sources if s.child not in natives)
+    listed = [f"the keys of {others}"] if others else []
+    listed += [", ".join(keys)] if keys else []
+    return "; ".join(listed) or "the keys of no child: it will be empty"
 
 
 def _workload(workload: PlannedWorkload) -> str:

@@ -8,7 +8,9 @@ it exists is read from `outputs`. Texts of the class may name outputs of sibling
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, BeforeValidator, Field
@@ -16,9 +18,10 @@ from pydantic import AfterValidator, BeforeValidator, Field
 from claimsmith.base import fieldpath
 from claimsmith.base.documents import Document
 from claimsmith.base.errors import Collector, EngineError, FieldPathError, ModelError, Problem, did_you_mean, suggest
+from claimsmith.base.labels import CONTROLLER_OWNED, EXTERNAL_NAME, PROTECT, TAGS, TIMEOUT
 from claimsmith.base.model import Model
 from claimsmith.base.parse import parse
-from claimsmith.base.values import Interpolation, SiblingOutput, mapped, walk
+from claimsmith.base.values import Interpolation, SiblingOutput, mapped, object_at, walk
 from claimsmith.dialects.common.klass import Detail, Patch, Side, Template
 from claimsmith.dialects.common.metadata import Annotations, Labels
 from claimsmith.providers.tokens import Token
@@ -28,8 +31,14 @@ OPTIONS = "options"
 OUTPUTS = "outputs"
 TARGETS = "properties, options.provider or metadata.labels"
 """What a patch of a native resource may write."""
+ANNOTATIONS = (CONTROLLER_OWNED, EXTERNAL_NAME, PROTECT, TAGS, TIMEOUT)
+"""The annotations of a native template that count."""
+SELECTOR = "Selector"
+_SAME_PARENT = ("matchComposite", "matchControllerRef")
+_OF_NATIVES = ("id", "urn", OUTPUTS)
 _DURATION = re.compile(r"([1-9][0-9]*(\.[0-9]+)?(s|m|h))+")
-_INTERPOLATION = re.compile(r"\$\$\{|\$\{([^{}]*)\}")
+_INTERPOLATION = re.compile(r"\$\$|\$\{([^{}]*)\}")
+_IN_TEXT = re.compile(r"(\$?)\$\{([^{}]*)\}")
 
 
 def _token(text: str) -> str:
@@ -60,13 +69,16 @@ def _duration(text: str) -> str:
     return text
 
 
+def _readable(path: str) -> str:
+    try:
+        fieldpath.parse(path)
+    except FieldPathError as error:
+        raise ValueError(f"{error.problems[0].what}; fix: {error.problems[0].fix}") from error
+    return path
+
+
 def _property_paths(paths: tuple[str, ...]) -> tuple[str, ...]:
-    for path in paths:
-        try:
-            fieldpath.parse(path)
-        except FieldPathError as error:
-            raise ValueError(f"{error.problems[0].what}; fix: {error.problems[0].fix}") from error
-    return paths
+    return tuple(map(_readable, paths))
 
 
 _Paths = Annotated[tuple[str, ...], Field(strict=False), BeforeValidator(_listed), AfterValidator(_property_paths)]
@@ -98,6 +110,16 @@ class NativeOptions(Model):
     retain_on_delete: bool | None = None
 
 
+class NativeSelector(Model):
+    """`xSelector` among properties: which sibling gives the value of `x`, and which of its outputs."""
+
+    match_composite: bool = False
+    match_controller_ref: bool = False
+    match_labels: dict[str, str] = Field(default_factory=dict)
+    type: Annotated[str, AfterValidator(_token)] | None = None
+    output: Annotated[str, AfterValidator(_readable)] = "id"
+
+
 class _Metadata(Model):
     labels: Labels = Field(default_factory=dict)
     annotations: Annotations = Field(default_factory=dict)
@@ -116,14 +138,43 @@ def read_base(base: Mapping[str, Any], document: Document, at: str) -> dict[str,
     """The base as a class keeps it: checked, with interpolations in its properties."""
     given = {key: value for key, value in base.items() if value is not None}
     raw = parse(NativeBase, document, data=given, at=fieldpath.parse(at))
-    metadata = raw.metadata.model_dump(exclude_defaults=True)
-    options = raw.options.model_dump(mode="json", by_alias=True, exclude_defaults=True, exclude_none=True)
+    _check_annotations(raw.metadata.annotations, document, f"{at}.metadata.annotations")
+    metadata = {k: v for k, v in (("labels", raw.metadata.labels), ("annotations", raw.metadata.annotations)) if v}
+    options = _annotated(raw.options, raw.metadata.annotations)
     return {
         "type": raw.type,
         **({"metadata": metadata} if metadata else {}),
         PROPERTIES: _interpolated(raw.properties, document, f"{at}.{PROPERTIES}"),
         **({OPTIONS: options} if options else {}),
     }
+
+
+def _check_annotations(annotations: Mapping[str, str], document: Document, at: str) -> None:
+    """Refuse annotations that nothing reads: a native resource has none itself."""
+    problems = Collector()
+    for key, value in annotations.items():
+        place = (*fieldpath.parse(at), key)
+        if key not in ANNOTATIONS:
+            what = f"a native resource has no annotations, and {key} directs nothing here"
+            problems.add(document.problem(what, place, suggest(key, ANNOTATIONS)))
+        elif key == TIMEOUT and not _DURATION.fullmatch(value):
+            what = f"the timeout {value!r} is no duration"
+            problems.add(document.problem(what, place, "write it like 90s, 20m or 1h30m"))
+    problems.raise_as(ModelError)
+
+
+def _annotated(given: NativeOptions, annotations: Mapping[str, str]) -> dict[str, Any]:
+    """The options as a class keeps them: what annotations ask for is the same option in another form."""
+    options = given.model_dump(mode="json", by_alias=True, exclude_defaults=True, exclude_none=True)
+    owned = [path.strip() for path in annotations.get(CONTROLLER_OWNED, "").split(",") if path.strip()]
+    if owned:
+        options["ignoreChanges"] = [*options.get("ignoreChanges", ()), *owned]
+    if annotations.get(PROTECT) == "true":
+        options["protect"] = True
+    if timeout := annotations.get(TIMEOUT):
+        same = dict.fromkeys(("create", "update", "delete"), timeout)
+        options["customTimeouts"] = same | options.get("customTimeouts", {})
+    return {key: options[key] for key in sorted(options)}
 
 
 def _interpolated(properties: Mapping[str, Any], document: Document, at: str) -> dict[str, Any]:
@@ -141,24 +192,25 @@ def _interpolated(properties: Mapping[str, Any], document: Document, at: str) ->
 
 
 def interpolation(value: Any) -> Any:
-    """A value of a class with its `${sibling.output}` parts taken apart; `$${` is a literal `${`."""
-    if not isinstance(value, str) or "${" not in value:
+    """A value of a class with its `${sibling.output}` parts taken apart; `$$` is a literal `$`, as in Pulumi YAML."""
+    if not isinstance(value, str) or "$" not in value:
         return value
-    return _joined(_parts(value, _output))
+    return _joined(_parts(value))
 
 
-def _parts(text: str, output: Callable[[str], SiblingOutput | None]) -> Iterator[str | SiblingOutput]:
+def _parts(text: str) -> Iterator[str | SiblingOutput]:
     end = 0
     for match in _INTERPOLATION.finditer(text):
-        yield text[end : match.start()]
+        yield _plain(text[end : match.start()])
         end = match.end()
-        if match[1] is None:
-            yield "${"
-        else:
-            yield output(match[1]) or match[0]
-    if output is _output and "${" in text[end:]:
-        raise _unreadable(text[end:], "it has no closing brace")
-    yield text[end:]
+        yield "$" if match[1] is None else _output(match[1])
+    yield _plain(text[end:])
+
+
+def _plain(text: str) -> str:
+    if "${" in text:
+        raise _unreadable(text[text.index("${") :], "it has no closing brace")
+    return text
 
 
 def _joined(parts: Iterable[str | SiblingOutput]) -> Any:
@@ -192,26 +244,167 @@ def _unreadable(text: str, why: str) -> ModelError:
     return ModelError(Problem(f"cannot read the interpolation {text!r}: {why}", fix=fix))
 
 
-def check_natives(templates: Sequence[Template], document: Document) -> None:
-    """Refuse what native templates cannot have: patches elsewhere, and siblings that do not exist."""
+def wired(templates: Sequence[Template], document: Document, *, closed: bool = True) -> tuple[Template, ...]:
+    """The templates of a class with their connections: selectors of native ones resolved, interpolations checked.
+
+    In a Kubernetes object, only a text that names an output of a native sibling is an interpolation: scripts and
+    policies are full of `${…}`. The siblings are all there are, unless the class is not `closed`: another function
+    may add some. Whatever native templates cannot have is refused.
+    """
+    natives = [t.name for t in templates if t.native]
+    if not natives and not any(d.from_resource or d.config for t in templates for d in t.details or ()):
+        return tuple(templates)
     problems = Collector()
-    names = [template.name for template in templates]
+    found: list[Template] = []
     for template in templates:
-        problems.problems += [*_strangers(template, names, document), *_detail_problems(template, names, document)]
-        if template.native:
-            problems.problems += _patch_problems(template, document)
+        with problems.catch():
+            found.append(replace(template, base=_wired_base(template, templates, natives, document)))
     problems.raise_as(ModelError)
+    problems.problems += [p for t in found for p in _problems(t, found, document, closed=closed)]
+    problems.raise_as(ModelError)
+    return tuple(found)
 
 
-def _strangers(template: Template, names: Sequence[str], document: Document) -> Iterator[Problem]:
-    """Interpolations and dependencies that name no sibling, or the template itself."""
-    others = [name for name in names if name != template.name]
+def _wired_base(
+    template: Template, templates: Sequence[Template], natives: Sequence[str], document: Document
+) -> Mapping[str, Any]:
+    base = template.base
+    if template.native:
+        return {**base, PROPERTIES: _selected(base.get(PROPERTIES, {}), (PROPERTIES,), template, templates, document)}
+    others = set(natives) - {template.name}
+    kept = ("apiVersion", "kind", "metadata")
+    return {k: v if k in kept else mapped(v, partial(_of_native, natives=others)) for k, v in base.items()}
+
+
+def _of_native(value: Any, natives: Collection[str]) -> Any:
+    """A value of a Kubernetes object, an interpolation where it names outputs of native siblings."""
+    if not isinstance(value, str) or "${" not in value:
+        return value
+
+    def output(text: str) -> SiblingOutput | None:
+        path = fieldpath.parse_or_root(text.strip())
+        return SiblingOutput(path[0], path[1:]) if len(path) > 1 and path[0] in natives else None  # type: ignore[arg-type]
+
+    parts: list[str | SiblingOutput] = []
+    end = 0
+    for match in _IN_TEXT.finditer(value):
+        found = output(match[2])
+        if found is None:
+            continue
+        # Of `$${role.name}` only the literal stays, as in the properties of a native resource.
+        parts += [value[end : match.start()], match[0].removeprefix("$") if match[1] else found]
+        end = match.end()
+    return _joined([*parts, value[end:]])
+
+
+def _selected(
+    value: Any, path: fieldpath.Path, template: Template, templates: Sequence[Template], document: Document
+) -> Any:
+    """The properties with the picked sibling's output in the place of each selector; a value wins over its selector."""
+    match value:
+        case list():
+            return [_selected(v, (*path, i), template, templates, document) for i, v in enumerate(value)]
+        case dict():
+            found: dict[str, Any] = {}
+            for key, item in value.items():
+                here = (*path, key)
+                if not _is_selector(key, item):
+                    found[key] = _selected(item, here, template, templates, document)
+                elif (name := key.removesuffix(SELECTOR)) not in value:
+                    found[name] = Interpolation((_picked(item, here, template, templates, document),))
+            return found
+        case _:
+            return value
+
+
+def _is_selector(key: str, value: Any) -> bool:
+    """Whether a property is a selector of ours, and not one that the provider itself has (a label selector)."""
+    named = key.endswith(SELECTOR) and key != SELECTOR
+    return named and isinstance(value, Mapping) and any(word in value for word in _SAME_PARENT)
+
+
+def _picked(
+    selector: Mapping[str, Any],
+    path: fieldpath.Path,
+    template: Template,
+    templates: Sequence[Template],
+    document: Document,
+) -> SiblingOutput:
+    """The output that a selector means: there must be one sibling that fits, whichever claim it is for."""
+    place = template.place_of(fieldpath.to_text(path))
+    raw = parse(NativeSelector, document, data=dict(selector), at=fieldpath.parse(place))
+    if not (raw.match_composite or raw.match_controller_ref):
+        what = "a selector of a native resource picks among the siblings"
+        raise ModelError(document.problem(what, place, "add matchComposite: true"))
+    if is_patched(template, path):
+        what = (
+            f"{template.name}: a patch writes {fieldpath.to_text(path)}, and a sibling is picked once, for all claims"
+        )
+        fix = f"patch {fieldpath.to_text(path).removesuffix(SELECTOR)} instead, or write matchLabels in the base"
+        raise ModelError(document.problem(what, place, fix))
+    wanted = Token.parse(raw.type) if raw.type else None
+    fitting = list(
+        dict.fromkeys(
+            t.name
+            for t in templates
+            if t.native
+            and t.name != template.name
+            and (wanted is None or Token.parse(str(t.base["type"])) == wanted)
+            and all(labels_of(t).get(k) == v for k, v in raw.match_labels.items())
+        )
+    )
+    if len(fitting) == 1:
+        return SiblingOutput(fitting[0], fieldpath.parse(raw.output))
+    if fitting:
+        what = f"{template.name}: the selector fits {', '.join(fitting)}"
+        fix = (
+            f"add type: or matchLabels:, or name one: {path[-1].removesuffix(SELECTOR)}: ${{{fitting[0]}.{raw.output}}}"  # type: ignore[union-attr]
+        )
+    else:
+        what = f"{template.name}: the selector fits no native sibling"
+        types = sorted({Token.parse(str(t.base["type"])).short for t in templates if t.native and t is not template})
+        fix = suggest(raw.type or "", types, none="none: it has no native sibling")
+    raise ModelError(document.problem(what, place, fix))
+
+
+def labels_of(template: Template) -> Mapping[str, Any]:
+    """The labels of a template."""
+    return object_at(object_at(template.base, "metadata"), "labels")
+
+
+def is_patched(template: Template, path: fieldpath.Path) -> bool:
+    """Whether a patch writes a field, or something in it."""
+    written = (fieldpath.parse_or_root(p.to) for p in template.patches if p.target is Side.resource)
+    return any(to[: len(path)] == path for to in written)
+
+
+def _problems(
+    template: Template, templates: Sequence[Template], document: Document, *, closed: bool
+) -> Iterator[Problem]:
+    if closed:
+        yield from _strangers(template, templates, document)
+        yield from _detail_problems(template, [t.name for t in templates], document)
+    if template.native:
+        yield from _patch_problems(template, document)
+        if any(check.type != "None" for check in template.checks):
+            what = f"{template.name}: a native resource has no readiness checks: its provider waits until it is there"
+            yield document.problem(what, f"{template.at}.readinessChecks", "remove them")
+
+
+def _strangers(template: Template, templates: Sequence[Template], document: Document) -> Iterator[Problem]:
+    """Interpolations and dependencies that name no sibling, or the template itself, or what a sibling never has."""
+    others = [t.name for t in templates if t.name != template.name]
+    objects = [t.name for t in templates if not t.native]
     for path, leaf in walk(dict(template.base)):
+        place = template.place_of(fieldpath.to_text(path))
         for output in leaf.outputs if isinstance(leaf, Interpolation) else ():
             if output.template not in others:
-                place = template.place_of(fieldpath.to_text(path))
+                what = _no_sibling(f"${{{output}}}", output.template, template)
+                yield document.problem(what, place, _fix(output.template, others))
+            elif output.template in objects and output.path[0] in _OF_NATIVES:
+                what = f"{template.name}: ${{{output}}} reads {output.path[0]} of a Kubernetes object, which has none"
                 yield document.problem(
-                    _no_sibling(f"${{{output}}}", output.template, template), place, _fix(output.template, others)
+                    what, place, f"read one of its fields, like ${{{output.template}.metadata.name}}"
                 )
     for index, name in enumerate(template.base.get(OPTIONS, {}).get("dependsOn", ()) if template.native else ()):
         if name not in others:
@@ -249,7 +442,7 @@ def _patch_problems(template: Template, document: Document) -> Iterator[Problem]
             yield document.problem(what, patch.at, _target_fix(patch))
         for read in patch.reads if patch.origin is Side.resource else ():
             path = fieldpath.parse_or_root(read)
-            if path[:1] not in ((OUTPUTS,), (PROPERTIES,)):
+            if path[:1] != (OUTPUTS,) or len(path) < 2:
                 what = f"{template.name}: a native resource has no {read} to read"
                 yield document.problem(what, patch.at, f"read {OUTPUTS}.<name>: what it has once it exists")
 

@@ -1,8 +1,9 @@
-"""The order of a Crossplane composition's operations, derived from its patches alone.
+"""The order of a class's operations, derived from its bases and patches alone.
 
 A value that a child's status gives to the composite, and the composite to another child, makes the second come after
-the first, in whatever order they are listed. What reads and writes the environment keeps its order. Values that run in
-a circle are refused, naming the patches. The offline plan and the generated component follow this one order.
+the first, in whatever order they are listed; so does an output of a sibling in a base. What reads and writes the
+environment keeps its order. Values that run in a circle are refused, naming the patches. The offline plan and the
+generated component follow this one order.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from claimsmith.base import fieldpath, topological
 from claimsmith.base.documents import Document
 from claimsmith.base.errors import Collector, ComposeError, ModelError, Problem, at
 from claimsmith.base.fieldpath import parse_or_root
+from claimsmith.base.values import Interpolation, SiblingOutput, object_at, walk
 from claimsmith.dialects.common.klass import Check, Class, Patch, Side, Step, Template
 from claimsmith.dialects.common.template import checked
 from claimsmith.dialects.crossplane.composition import function_of, unknown_function
@@ -61,6 +63,15 @@ class Operation:
                 yield from ((path, False) for path in map(parse_or_root, patch.reads))
             if patch.target is Side.environment:
                 yield parse_or_root(patch.to), True
+
+    def siblings(self) -> Iterator[tuple[str, str]]:
+        """The siblings of which its base has fields, or after which it is created, and where it names them."""
+        base = dict(self.template.base) if self.template else {}
+        for path, leaf in walk(base):
+            if isinstance(leaf, Interpolation):
+                yield from ((output.template, fieldpath.to_text(path)) for output in leaf.outputs)
+        if self.template and self.template.native:
+            yield from ((name, "options.dependsOn") for name in object_at(base, "options").get("dependsOn", ()))
 
     def reads(self) -> Iterator[tuple[Patch, fieldpath.Path]]:
         """The fields of the composite's status that it reads."""
@@ -110,20 +121,20 @@ def operations(klass: Class) -> list[Operation]:
 
 
 def _operations(klass: Class) -> list[Operation]:
-    if not klass.dialect.pipelined:
-        return [Operation(t.name, template=t, at=t.at) for t in klass.templates]
     found = _own(klass)
+    if not klass.dialect.pipelined and not any(True for o in found for _ in o.siblings()):
+        return found
     with at(klass.document.source_of("spec"), prefix=f"{klass.key}: "):
         by_name = {o.name: o for o in found}
         return [by_name[name] for name in topological.ordered(list(by_name), needs(klass))]
 
 
 def needs(klass: Class) -> dict[str, list[tuple[str, str]]]:
-    """What each operation of a composition comes after, and why."""
-    if not klass.dialect.pipelined:
-        return {}
+    """What each operation of a class comes after, and why."""
     found = _own(klass)
-    wanted = {o.name: list(_status_needs(o, found)) for o in found}
+    if not klass.dialect.pipelined:
+        return {o.name: needed for o in found if (needed := list(o.siblings()))}
+    wanted = {o.name: [*_status_needs(o, found), *o.siblings()] for o in found}
     for before, after in itertools.combinations(found, 2):
         wanted[after.name] += [(before.name, why) for why in _environment_needs(before, after)]
     return wanted
@@ -131,6 +142,8 @@ def needs(klass: Class) -> dict[str, list[tuple[str, str]]]:
 
 def _own(klass: Class) -> list[Operation]:
     """The operations as they are listed, with the templates of the class."""
+    if not klass.dialect.pipelined:
+        return [Operation(t.name, template=t, at=t.at) for t in klass.templates]
     own = {t.name: t for t in klass.templates}
     return [replace(o, template=own[o.name]) if o.template else o for o in _listed(klass)]
 
@@ -144,10 +157,9 @@ def awaited(klass: Class) -> dict[str, tuple[str, ...]]:
 
 
 def _awaited(klass: Class) -> dict[str, tuple[str, ...]]:
-    if not klass.dialect.pipelined:
-        return {}
     done = operations(klass)
-    wanted = [path for o in done for _, path in o.reads()]
+    wanted = [path for o in done for _, path in o.reads()] if klass.dialect.pipelined else []
+    named = [output for o in done if o.template for output in _outputs(o.template)]
     found: dict[str, tuple[str, ...]] = {}
     for operation in done:
         template = operation.template
@@ -160,8 +172,19 @@ def _awaited(klass: Class) -> dict[str, tuple[str, ...]]:
             if patch.target is Side.environment
             or any(fieldpath.overlap(parse_or_root(patch.to), path) for path in wanted)
         ]
-        found[template.name] = tuple(dict.fromkeys(u for u in used if parse_or_root(u)[:1] == (STATUS,)))
+        used += [fieldpath.to_text(output.path) for output in named if output.template == template.name]
+        # Of a native resource there is nothing to wait for: all its outputs are there once it exists.
+        kept = tuple(dict.fromkeys(u for u in used if parse_or_root(u)[:1] == (STATUS,) and not template.native))
+        if kept or klass.dialect.pipelined:
+            found[template.name] = kept
     return found
+
+
+def _outputs(template: Template) -> Iterator[SiblingOutput]:
+    """The fields of siblings in a template's base."""
+    for _, leaf in walk(dict(template.base)):
+        if isinstance(leaf, Interpolation):
+            yield from leaf.outputs
 
 
 def _listed(klass: Class) -> list[Operation]:

@@ -13,12 +13,12 @@ from claimsmith.base.model import Model
 from claimsmith.base.names import GroupKind, is_native
 from claimsmith.base.parse import parse
 from claimsmith.base.transform import Transform
-from claimsmith.dialects.common import opaque
+from claimsmith.dialects.common import opaque, ordering
 from claimsmith.dialects.common.bindable import Readable
 from claimsmith.dialects.common.dialect import Dialect
 from claimsmith.dialects.common.klass import Class, Patch, Template
 from claimsmith.dialects.common.metadata import ApiVersion, Head, Kind
-from claimsmith.dialects.common.native import NamedDetail, check_natives, details_of
+from claimsmith.dialects.common.native import NamedDetail, details_of, wired
 from claimsmith.dialects.common.opaque import OpaqueTemplate
 from claimsmith.dialects.common.policy import Policy
 from claimsmith.dialects.common.template import class_of, cleaned, names_of, refuse_namespace, spelt_path
@@ -127,12 +127,13 @@ def read(document: Document) -> tuple[Class, list[Problem]]:
         )
         for name, (at, resource) in zip(names, listed, strict=True)
     ]
-    check_natives(templates, document)
     for at, resource in listed:
         if resource.template:
             warnings += opaque.check(resource.template, document, at)
     claim = raw.spec.claim
-    return class_of(raw, document, dialect, templates, api_version=claim.api_version, kind=claim.kind), warnings
+    klass = class_of(raw, document, dialect, wired(templates, document), api_version=claim.api_version, kind=claim.kind)
+    ordering.operations(klass)
+    return klass, warnings
 
 
 def _patches(resource: _Resource, at: str) -> Iterator[Patch]:

@@ -7,7 +7,7 @@ resource by its place) is filled in first. Other functions' inputs are kept as t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -19,6 +19,7 @@ from claimsmith.base.errors import Collector, ComposeError, ModelError, Problem
 from claimsmith.base.names import GroupKind, group_of
 from claimsmith.base.parse import parse
 from claimsmith.base.values import has
+from claimsmith.dialects.common import native
 from claimsmith.dialects.common.klass import Class, Side, Step
 from claimsmith.dialects.common.metadata import Head
 from claimsmith.dialects.common.template import class_of
@@ -46,6 +47,8 @@ _BY_GROUP = {
     ENVIRONMENT_CONFIGS: "function-environment-configs",
     TEMPLATING: "function-go-templating",
 }
+_NO_RESOURCES = (FUNCTION, "function-auto-ready", "function-environment-configs")
+"""The functions that add no resources beside those of their templates."""
 _OWN = ("patchSets", "environment", "resources")
 
 
@@ -124,6 +127,7 @@ def read(document: Document) -> tuple[Class, list[Problem]]:
                     _check_environment(document, data, at)
                 steps.append(Step(name, function, data, at=fieldpath.to_text(at)))
     problems.raise_as(ModelError)
+    steps = _wired(steps, document)
     if raw.spec.mode != "Pipeline":
         warnings += _ignored_names(document, steps)
     if raw.spec.mode == "Pipeline" and raw.spec.environment is not None:
@@ -139,6 +143,16 @@ def read(document: Document) -> tuple[Class, list[Problem]]:
         revision=(raw.spec.revision or 1) if raw.kind == REVISION.kind else 0,
     )
     return klass, warnings
+
+
+def _wired(steps: Sequence[Step], document: Document) -> list[Step]:
+    """The steps with the connections among their native templates; a later step may add to a resource of an earlier."""
+    closed = all(function_of(s.function, s.input) in _NO_RESOURCES or s.templates for s in steps)
+    bases = {t.name: t.base for s in steps for t in s.templates if t.based}
+    listed = [t if t.based else replace(t, base=bases.get(t.name, {})) for s in steps for t in s.templates]
+    found = iter(native.wired(listed, document, closed=closed))
+    wired = [replace(s, templates=tuple(next(found) for _ in s.templates)) for s in steps]
+    return [replace(s, templates=tuple(t if t.based else replace(t, base={}) for t in s.templates)) for s in wired]
 
 
 def _steps(spec: _Spec, data: Mapping[str, Any]) -> Iterable[tuple[str, str, dict[str, Any], fieldpath.Path]]:
@@ -224,6 +238,8 @@ def _filled_detail(detail: Any) -> Any:
         if key is not None
         else "FromFieldPath"
         if detail.get("fromFieldPath") is not None
+        else "FromConfig"
+        if detail.get("fromConfig") is not None
         else None
     )
     filled = {**({"type": implied} if implied else {}), **{k: v for k, v in detail.items() if v is not None}}

@@ -213,6 +213,7 @@ class FromSecretKey(Model):
     type: Literal["FromConnectionSecretKey"] = "FromConnectionSecretKey"
     name: Name
     from_connection_secret_key: str
+    from_resource: str | None = None
 
 
 class FromField(Model):
@@ -221,6 +222,15 @@ class FromField(Model):
     type: Literal["FromFieldPath"] = "FromFieldPath"
     name: Name
     from_field_path: str
+    from_resource: str | None = None
+
+
+class FromConfig(Model):
+    """A connection detail that is a setting of the stack."""
+
+    type: Literal["FromConfig"] = "FromConfig"
+    name: Name
+    from_config: str
 
 
 class FromValue(Model):
@@ -233,19 +243,20 @@ class FromValue(Model):
 
 def _typed(data: Any) -> Any:
     if isinstance(data, Mapping) and not data.get("type"):
-        words = "FromConnectionSecretKey, FromFieldPath, FromValue"
+        words = "FromConnectionSecretKey, FromFieldPath, FromValue, FromConfig"
         raise refusal_of(data, [("type", "a connection detail needs a type", f"add type: with one of: {words}")])
     return data
 
 
 ConnectionDetail = Annotated[
-    FromSecretKey | FromField | FromValue,
+    FromSecretKey | FromField | FromValue | FromConfig,
     choice(
         "connection detail",
         None,
         FromConnectionSecretKey=FromSecretKey,
         FromFieldPath=FromField,
         FromValue=FromValue,
+        FromConfig=FromConfig,
     ),
     BeforeValidator(_typed),
 ]

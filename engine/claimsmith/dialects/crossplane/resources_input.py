@@ -16,10 +16,13 @@ from claimsmith.base import fieldpath
 from claimsmith.base.choice import one_of
 from claimsmith.base.documents import Document
 from claimsmith.base.errors import Collector, FieldPathError, ModelError, Problem, suggest
+from claimsmith.base.names import is_native
 from claimsmith.base.parse import parse
+from claimsmith.dialects.common import native
 from claimsmith.dialects.common.klass import Check, Detail, Patch, SecretDestination, Side, Step, Template
 from claimsmith.dialects.crossplane.patch_input import (
     ConnectionDetail,
+    FromConfig,
     FromField,
     FromSecretKey,
     FromValue,
@@ -101,8 +104,10 @@ class ResourceTemplate(Lenient):
 
     @classmethod
     def needs(cls, data: Mapping[str, Any]) -> Iterable[Need]:
-        """A base with apiVersion and kind."""
+        """A base with apiVersion and kind, or with the type of a native resource."""
         base = data.get("base")
+        if isinstance(base, Mapping) and is_native(base):
+            return
         for key in ("apiVersion", "kind"):
             if isinstance(base, Mapping) and not (isinstance(base.get(key), str) and base[key]):
                 yield "base", f"the base has no {key}", "name the resource that it makes"
@@ -221,7 +226,7 @@ def _template(raw: ResourceTemplate, sets: Mapping[str, Sequence[Patch]], docume
         raise ModelError(*(document.problem(p.what, p.path, p.fix) for p in error.problems)) from error
     return Template(
         name=raw.name,
-        base=raw.base or {},
+        base=native.read_base(raw.base, document, f"{at}.base") if raw.base and is_native(raw.base) else raw.base or {},
         based=raw.base is not None,
         patches=patches,
         previous_name=raw.previous_name,
@@ -261,9 +266,11 @@ def detail(raw: ConnectionDetail) -> Detail:
     """A connection detail as a class keeps it."""
     match raw:
         case FromSecretKey():
-            return Detail(raw.name, raw.from_connection_secret_key)
+            return Detail(raw.name, raw.from_connection_secret_key, from_resource=raw.from_resource)
         case FromField():
-            return Detail(raw.name, "", field_path=raw.from_field_path)
+            return Detail(raw.name, "", field_path=raw.from_field_path, from_resource=raw.from_resource)
+        case FromConfig():
+            return Detail(raw.name, "", config=raw.from_config)
         case FromValue():
             return Detail(raw.name, "", value=raw.value)
 

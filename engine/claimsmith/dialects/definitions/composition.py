@@ -11,11 +11,13 @@ from pydantic import Field, model_validator
 from claimsmith.base.documents import Document
 from claimsmith.base.errors import Problem
 from claimsmith.base.model import Model
-from claimsmith.base.names import GroupKind
+from claimsmith.base.names import GroupKind, is_native
 from claimsmith.base.parse import parse
 from claimsmith.base.transform import Transform
-from claimsmith.dialects.common.klass import Class, Detail, Patch, Template
+from claimsmith.dialects.common import ordering
+from claimsmith.dialects.common.klass import Class, Patch, Template
 from claimsmith.dialects.common.metadata import Head
+from claimsmith.dialects.common.native import NamedDetail, details_of, wired
 from claimsmith.dialects.common.policy import Policy
 from claimsmith.dialects.common.template import class_of, cleaned, names_of, refuse_namespace, spelt_path
 from claimsmith.dialects.definitions.dialect import INSTANCES
@@ -37,20 +39,17 @@ class _Patch(Model):
     policy: Policy = Policy()
 
 
-class _Detail(Model):
-    name: str | None = None
-    from_connection_secret_key: str
-
-
 class _To(Model):
     name: str | None = None
     previous_name: str | None = None
     base: dict[str, Any]
     patches: tuple[_Patch, ...] = Field(default=(), strict=False)
-    connection_details: tuple[_Detail, ...] = Field(default=(), strict=False)
+    connection_details: tuple[NamedDetail, ...] = Field(default=(), strict=False)
 
     @model_validator(mode="after")
     def _sound(self) -> _To:
+        if is_native(self.base):
+            return self
         missing = [key for key in ("apiVersion", "kind") if not isinstance(self.base.get(key), str)]
         if missing:
             raise ValueError(f"the base has no {' and no '.join(missing)}; fix: name the resource that it makes")
@@ -75,7 +74,7 @@ def read(document: Document) -> tuple[Class, list[Problem]]:
     """The class that the composition describes, and warnings. What its definition promises is added by the catalog."""
     raw = parse(_Composition, document)
     listed = [(f"spec.to[{i}]", t) for i, t in enumerate(raw.spec.to)]
-    names = names_of(document, [(at, t.name, str(t.base["kind"])) for at, t in listed])
+    names = names_of(document, [(at, t.name, GroupKind.of(t.base).kind) for at, t in listed])
     refuse_namespace(raw.metadata, document)
     warnings: list[Problem] = []
     templates = [
@@ -86,15 +85,16 @@ def read(document: Document) -> tuple[Class, list[Problem]]:
             previous_name=to.previous_name,
             at=at,
             spec_at=f"{at}.base.spec",
-            details=tuple(
-                Detail(d.name or d.from_connection_secret_key, d.from_connection_secret_key)
-                for d in to.connection_details
-            ),
+            details=details_of(to.connection_details, document, at, native=is_native(to.base)),
         )
         for name, (at, to) in zip(names, listed, strict=True)
     ]
     source = raw.spec.from_
-    return class_of(raw, document, INSTANCES, templates, api_version=source.api_version, kind=source.kind), warnings
+    klass = class_of(
+        raw, document, INSTANCES, wired(templates, document), api_version=source.api_version, kind=source.kind
+    )
+    ordering.operations(klass)
+    return klass, warnings
 
 
 def _patches(to: _To, at: str) -> Iterator[Patch]:
