@@ -21,6 +21,7 @@ from claimsmith.compose.provider_names import unknown_providers, used_providers
 from claimsmith.compose.references import Table
 from claimsmith.deploy import connection_outputs, deployed, failures, preflight
 from claimsmith.deploy.component import Composite
+from claimsmith.deploy.connection_sink import sink_class, sink_of
 from claimsmith.deploy.context import Context, cluster_provider
 from claimsmith.deploy.deployed import Reading
 from claimsmith.deploy.members import Members, find_members
@@ -73,7 +74,7 @@ def run(start: Path | None = None) -> None:
             table=project.table(),
             records=records,
             providers=registered(providers, used_providers(plan)),
-            connections=Connections(project, read_connection_settings(_structured(settings, CONNECTIONS))),
+            connections=_connections(project, stack, settings),
         )
     except EngineError as error:
         raise pulumi.RunError(str(error)) from error
@@ -95,6 +96,19 @@ class Connections:
 
     layout: Layout
     settings: ConnectionSettings
+    sink: type[Composite] | None = None
+    """The component of the native sink."""
+
+
+def _connections(project: Project, stack: str, settings: pulumi.Config) -> Connections:
+    """Where the stack's config wants connection details, with the component of the sink."""
+    wanted = read_connection_settings(_structured(settings, CONNECTIONS))
+    if not wanted.sink:
+        return Connections(project, wanted)
+    klass = sink_class(project.catalog(stack))
+    if problems := component_problems(project, [klass]):
+        raise GenerateError(*problems)
+    return Connections(project, wanted, load_component(project, klass))
 
 
 def _providers(project: Project, plan: Plan) -> dict[str, NamedProvider]:
@@ -199,14 +213,28 @@ def deploy(
     if workloads:
         pulumi.export("workloads", workloads)
     details = connection_outputs.details_by_claim(plan.claims, registered_components)
+    sinks = _sinks(context, plan, registered_components, details, connections.sink if connections else None)
     connection_outputs.export(details)
     # Not part of the exports: these are written, then the run fails.
     done: list[pulumi.Output[Any]] = [
-        output.apply(lambda _: True) for output in (*summary.values(), *workloads.values())
+        output.apply(lambda _: True)
+        for output in (*summary.values(), *workloads.values(), *(sink.phase for sink in sinks))
     ]
     if connections:
         done += connection_outputs.write_files(context, connections.layout, plan, connections.settings.file, details)
     pulumi.Output.all(*done).apply(lambda _: _fail_on(context.problems))
+
+
+def _sinks(
+    context: Context,
+    plan: Plan,
+    components: Mapping[str, Composite],
+    details: Mapping[str, connection_outputs.Details],
+    sink: type[Composite] | None,
+) -> list[Composite]:
+    """The native sink of each claim that has details."""
+    claims = [claim for claim in plan.claims if sink and claim.address in details]
+    return [sink_of(sink, c, components[c.address], details[c.address], context) for c in claims if sink]
 
 
 def components_of(project: Project, plan: Plan) -> dict[str, type[Composite]]:
