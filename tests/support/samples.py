@@ -149,7 +149,7 @@ kind: Settings
 claims:
 - folder: .
   namespaces: ["*", crossplane-system]
-  allow: [adopt, composites, existing-resources, external-names]
+  allow: [adopt, composites, existing-resources, external-names, import]
 """
 """Settings under which a test's claims may say everything: permissions have tests of their own."""
 

@@ -89,7 +89,7 @@ class Interpolation:
 
 def escaped(text: str) -> str:
     """A text in which nothing is an interpolation, as Pulumi YAML writes it: `$$` is a dollar sign."""
-    return re.sub(r"\$\$+|\$(?=\{)", lambda match: match[0] * 2, text)
+    return re.sub(r"\$\$+|\$(?=\{|\Z)", lambda match: match[0] * 2, text)
 
 
 Later = Ref | Mix

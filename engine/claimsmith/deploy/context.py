@@ -219,12 +219,9 @@ class Context:
         """All resources of a kind in this stack."""
         return self._planned.get(kind, [])
 
-    def name_of(self, address: str, output: str = "") -> pulumi.Output[Any]:
-        """The name of the resource with an address, in this stack or another; of a native one an output, or its id."""
+    def name_of(self, address: str) -> pulumi.Output[str]:
+        """The name of the resource with an address, in this stack or another."""
         resource = self._registered.get(address)
-        if isinstance(resource, NativeChild) and resource.resource:
-            found: pulumi.Output[Any] = getattr(resource.resource, output or "id")
-            return found
         return resource.name if isinstance(resource, Elsewhere) else self.resource(address).name
 
     def resource(self, address: str) -> KubernetesObject:

@@ -14,6 +14,7 @@ from claimsmith.base.labels import TIMEOUT
 from claimsmith.base.names import ChildAddress
 from claimsmith.compose.options import DEFAULT_TIMEOUT
 from claimsmith.compose.plan import Plan
+from claimsmith.deploy import native_failures
 from claimsmith.deploy.context import Context
 from claimsmith.deploy.kubernetes_object import KubernetesObject
 from claimsmith.kubernetes.client import Cluster, live_object
@@ -24,6 +25,7 @@ _FAILED: tuple[type[Exception], ...] = tuple(filter(None, [getattr(stack, "Resou
 
 def watch(context: Context, plan: Plan) -> None:
     """Report why a child failed while the engine goes on with the others, from the conditions in the cluster."""
+    native_failures.watch(context, plan)
     cluster = context.cluster
     if cluster is None or pulumi.runtime.is_dry_run():
         return

@@ -12,6 +12,7 @@ from typing import Any
 
 import pulumi
 
+from claimsmith.base.labels import IMPORT
 from claimsmith.base.names import GroupKind
 
 Timeouts = str | Mapping[str, str]
@@ -85,6 +86,12 @@ def timeouts_of(timeout: Timeouts | None) -> pulumi.CustomTimeouts | None:
             return pulumi.CustomTimeouts(create=timeout, update=timeout, delete=timeout)
         case _:
             return pulumi.CustomTimeouts(**timeout)
+
+
+def imported_id(annotations: Mapping[str, Any], template: str) -> str | None:
+    """The id of the existing resource that a claim lets the child of a template take over, if it names one."""
+    entries = (part.partition("=") for part in str(annotations.get(IMPORT, "")).split(","))
+    return next((id_.strip() for name, _, id_ in entries if name.strip() == template and id_.strip()), None)
 
 
 def aliases_of(names: Sequence[str], given: Sequence[str]) -> list[str | pulumi.Alias]:

@@ -11,10 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 import pulumi
 
+from claimsmith.base.absent import ABSENT
 from claimsmith.base.errors import DeployError, Problem, at
 from claimsmith.base.names import ChildAddress
+from claimsmith.compose.native_children import TagProperty, native_tags
+from claimsmith.compose.options import RECLAIM
 from claimsmith.compose.references import Candidate
-from claimsmith.deploy.native import NativeChild, Timeouts, aliases_of, timeouts_of
+from claimsmith.deploy.native import NativeChild, Timeouts, aliases_of, imported_id, timeouts_of
 from claimsmith.deploy.values import is_output
 from claimsmith.dialects.common.dialect import Identity
 from claimsmith.providers import tokens
@@ -26,9 +29,11 @@ if TYPE_CHECKING:
 class NativeChildren(pulumi.ComponentResource):
     """The part of a component that serves its native children."""
 
-    claim: Identity
-    _context: Context
-    _children: list[Any]
+    if TYPE_CHECKING:
+        # Not at runtime: Pulumi's analyzer of components takes annotations for outputs.
+        claim: Identity
+        _context: Context
+        _children: list[Any]
 
     def child_name(self, template: str) -> str:
         """The name of a native child for the engine: no slashes, since providers derive physical names from it."""
@@ -73,8 +78,22 @@ class NativeChildren(pulumi.ComponentResource):
             replace_on_changes=list(replace_on_changes),
             additional_secret_outputs=list(additional_secret_outputs) or None,
             custom_timeouts=timeouts_of(timeout),
-            import_=import_id,
+            import_=import_id or imported_id(self.claim.given_annotations, template),
         )
+
+    def claim_tags(self, own: Any = None) -> Any:
+        """The tags of a native child: those that name its claim, and its own."""
+        return self._tagged("tags", own)
+
+    def claim_labels(self, own: Any = None) -> Any:
+        """The labels of a native child, as Google Cloud takes them: those that name its claim, and its own."""
+        return self._tagged("labels", own)
+
+    def _tagged(self, where: TagProperty, own: Any) -> Any:
+        tags = native_tags(self.claim, where)
+        if isinstance(own, pulumi.Output):
+            return own.apply(lambda known: {**tags, **(known or {})})
+        return {**tags, **(own if own is not None and own is not ABSENT else {})}
 
     def config(self, name: str) -> Any:
         """A setting of the stack, like `postgresql:host`: an Output if it is a secret."""
@@ -98,7 +117,7 @@ class NativeChildren(pulumi.ComponentResource):
     def _retained(self, retain: bool | None) -> bool:
         """Whether a child stays when it leaves the stack: the policy of an instance rules all that it composes."""
         policy = self.claim.reclaim_policy
-        return bool(retain) if policy is None else policy in ("Retain", "Release")
+        return bool(retain) if policy is None else RECLAIM.get(policy, False)
 
     def _add_natives(self) -> None:
         """Add the native children that were constructed by now, as candidates of selectors."""

@@ -127,8 +127,8 @@ def generate(
 ) -> str:
     """The Python module with one component for each class that a folder's YAML describes.
 
-    `claims` are the kinds of claim that they serve, and `sdks` finds the SDKs of their native children. The module's head has a digest of the rest: it shows whether a
-    module on disk is up to date.
+    `claims` are the kinds of claim that they serve, and `sdks` finds the SDKs of their native children. The module's
+    head has a digest of the rest: it shows whether a module on disk is up to date.
     """
     names = class_names(classes)
     _refuse_doubles(classes, names)

@@ -13,8 +13,10 @@ from typing import Any
 
 from claimsmith.base import fieldpath
 from claimsmith.base.errors import GenerateError, Problem, ProviderError, suggest
-from claimsmith.base.labels import PROTECT, TIMEOUT
+from claimsmith.base.merge import MergePolicy
 from claimsmith.base.values import Interpolation, SiblingOutput, mapped
+from claimsmith.compose.native_children import TagProperty, is_tagged
+from claimsmith.compose.native_types import Sdks, tag_property
 from claimsmith.dialects.common.klass import Class, Patch, Template
 from claimsmith.dialects.common.native import OPTIONS, OUTPUTS, PROPERTIES
 from claimsmith.generate import tree
@@ -33,9 +35,6 @@ from claimsmith.providers.resource_types import (
 )
 from claimsmith.providers.tokens import Token
 
-Sdks = Callable[[str], Index]
-"""The index of a provider's SDK, by the name of its package."""
-
 _WHOLE: TypeRef = ObjectOf("")
 _OPTIONS = {
     "provider": "provider",
@@ -49,6 +48,7 @@ _OPTIONS = {
     "import": "import_id",
 }
 """The options of a native resource that become an argument as they are."""
+_TIMEOUTS = ("create", "update", "delete")
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +137,11 @@ class Natives:
             typed = literal(value) if grown.statements else writer.written(value, property_.type, (name,))
             arguments[property_.python] = typed if grown.statements else optional(typed, value)
         statements = [self._statement(s, kind, writer) for s in grown.statements]
+        tags = tag_property(kind) if is_tagged(template, self.klass) else ""
+        if tags and not isinstance(properties.get(tags, {}), list):
+            _add_tags(
+                tags, kind.inputs[tags].python, f"{self.variables[template.name]}_properties", arguments, statements
+            )
         path = ".".join(part for part in (alias, kind.module, kind.python_class) if part)
         return Call(path, arguments, self._options(template, grown.document), statements)
 
@@ -164,15 +169,14 @@ class Natives:
         """The call of `self.child_options`."""
         given = document.get(OPTIONS) or {}
         metadata = document.get("metadata") or {}
-        annotations, labels = metadata.get("annotations") or {}, metadata.get("labels") or {}
+        labels = metadata.get("labels") or {}
         wanted: dict[str, Expression] = {}
         if template.previous_name:
             wanted["previous_name"] = literal(template.previous_name)
         wanted |= {python: optional(literal(given[name])) for name, python in _OPTIONS.items() if name in given}
-        if annotations.get(PROTECT) == "true":
-            wanted["protect"] = literal(True)
-        if timeout := given.get("customTimeouts") or annotations.get(TIMEOUT):
-            wanted["timeout"] = literal(timeout)
+        if timeouts := given.get("customTimeouts"):
+            same = len(timeouts) == len(_TIMEOUTS) and len(set(timeouts.values())) == 1
+            wanted["timeout"] = literal(next(iter(timeouts.values())) if same else timeouts)
         if names := given.get("dependsOn"):
             wanted["depends_on"] = literal([Expression(self.variables[n], may_be_absent=False) for n in names])
         if labels:
@@ -220,6 +224,25 @@ class Natives:
             return GenerateError(*self._located([Problem(what, fix=suggest(str(step), known))], template))
 
         return refusal
+
+
+def _add_tags(
+    tags: TagProperty,
+    argument: str,
+    properties: str,
+    arguments: dict[str, Expression],
+    statements: list[tree.Statement],
+) -> None:
+    """Let a child carry the tags of its claim beside its own; those that statements write are known once these ran."""
+    own = arguments.get(argument)
+    if statements:
+        own = Expression(f"field({properties}, {argument!r})", frozenset({"field"}))
+    code = f"self.claim_{tags}({own.code if own else ''})"
+    value = Expression(code, own.uses if own else frozenset(), may_be_absent=False)
+    if statements:
+        statements.append(tree.Statement(argument, value, MergePolicy.Replace))
+    else:
+        arguments[argument] = value
 
 
 def _stepped(

@@ -17,7 +17,7 @@ from typing import Any
 from claimsmith.base import fieldpath
 from claimsmith.base.documents import Document
 from claimsmith.base.errors import CatalogError, NotPermitted, Problem, in_order, suggest
-from claimsmith.base.labels import ADOPT, COMPOSITE_LABEL, DIRECTING, EXTERNAL_NAME, PROTECT
+from claimsmith.base.labels import ADOPT, COMPOSITE_LABEL, DIRECTING, EXTERNAL_NAME, IMPORT, PROTECT
 from claimsmith.base.names import ClaimKey, GroupKind
 from claimsmith.base.regexp import matches
 from claimsmith.base.values import has, object_at
@@ -42,7 +42,7 @@ HARMLESS = {AUTOMATIC: "", PROTECT: "true"}
 A target of its own leads to a cluster of the claim's own namespace. A claim may ask for protection, never against it.
 """
 IDENTITY_LABELS = ("crossplane.io/", "resourceclaim.crossplane.io/", "claimsmith.io/")
-_NEEDED = {ADOPT: Permission.adopt}
+_NEEDED = {ADOPT: Permission.adopt, IMPORT: Permission.imports}
 _OF_COMPOSITES = ("claimRef", "resourceRef", "resourceRefs")
 _OWNERSHIP = ("uid", "ownerReferences", "finalizers")
 

@@ -38,6 +38,8 @@ class Permission(StrEnum):
     """Bind to a resource that exists in the cluster but not in `stacks/<stack>/resources/`: `resourceRef`."""
     external_names = "external-names"
     """Choose the name of a resource outside the cluster: `crossplane.io/external-name`."""
+    imports = "import"
+    """Take over existing resources of a provider as native children: `claimsmith.io/import`."""
 
 
 def _folder(value: str) -> str:

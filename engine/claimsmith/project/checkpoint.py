@@ -56,7 +56,7 @@ class Pending:
     @property
     def native(self) -> bool:
         """Whether it is a resource of another provider than that of Kubernetes: no cluster can be asked for it."""
-        return not self.urn.split("::")[2].rpartition("$")[2].startswith("kubernetes:")
+        return not str(self.resource.get("type", "")).startswith(_KUBERNETES)
 
     @property
     def owner(self) -> str:

@@ -15,6 +15,7 @@ from claimsmith.base.errors import BindingError, ComposeError, EngineError, Load
 from claimsmith.base.names import ClaimKey, GroupKind
 from claimsmith.compose import clusters, external_names, released, scheduling
 from claimsmith.compose.expand import Expansion, expand
+from claimsmith.compose.native_types import native_types
 from claimsmith.compose.plan import GivenResource, Plan, given_resource
 from claimsmith.compose.planning import build_plan
 from claimsmith.compose.reference_table import kinds_of, read_table
@@ -30,9 +31,10 @@ from claimsmith.platform.permissions import permitted
 from claimsmith.platform.settings import Settings
 from claimsmith.platform.settings import read as read_settings
 from claimsmith.platform.unread import Unread, unread_fields
-from claimsmith.project import settings
+from claimsmith.project import sdks, settings
 from claimsmith.project.layout import Layout
 from claimsmith.project.load import load, read_text
+from claimsmith.project.named_providers import NamedProvider, providers_in_files
 from claimsmith.project.review_table import KindTable, read_kind_table
 from claimsmith.project.writing import write_atomically
 
@@ -53,6 +55,10 @@ class Project(Layout):
     def setting(self, stack: str, name: str) -> str | None:
         """A setting of ours, as text: the stack's own, else the one for all stacks; None where there is neither."""
         return settings.stack_setting(self.root, stack, name)
+
+    def providers(self, stack: str) -> dict[str, NamedProvider] | None:
+        """The providers of native resources in a stack's config files; None where only the engine can read them."""
+        return providers_in_files(self.root, stack)
 
     @cached_property
     def settings_document(self) -> Document | None:
@@ -135,7 +141,15 @@ class Project(Layout):
         catalog = self.catalog(stack)
         records = [replace(r, picks={}) if r.claim in repick else r for r in self.records(stack)]
         scopes = self.scopes(catalog)
-        return catalog, expand(catalog, records, project=self.name, stack=stack, scopes=scopes, rebind=rebind)
+        return catalog, expand(
+            catalog,
+            records,
+            project=self.name,
+            stack=stack,
+            scopes=scopes,
+            rebind=rebind,
+            types=native_types(sdks.index_of),
+        )
 
     def schedule(
         self, stack: str, catalog: Catalog, expansion: Expansion, *, rebind: frozenset[ClaimKey] = frozenset()

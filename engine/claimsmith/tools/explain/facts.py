@@ -15,6 +15,7 @@ from claimsmith.base.names import ClaimKey, GroupKind
 from claimsmith.base.values import inside
 from claimsmith.compose.candidates import candidates_of
 from claimsmith.compose.expand import Draft, expand
+from claimsmith.compose.native_types import native_types
 from claimsmith.compose.plan import GivenResource, PlannedClaim, candidate_of_given
 from claimsmith.compose.planning import finished
 from claimsmith.compose.references import Candidate, Table
@@ -24,6 +25,7 @@ from claimsmith.kubernetes.scope import Scopes
 from claimsmith.patching.patches import Outcome
 from claimsmith.platform.binding import Record, Unbound
 from claimsmith.platform.catalog import Catalog
+from claimsmith.project import sdks
 from claimsmith.providers import tokens
 
 
@@ -110,7 +112,14 @@ def gather(
 
 def _expand(facts: Facts, catalog: Catalog, scopes: Scopes) -> None:
     """Note the drafts of a catalog's claims, and those that nothing serves."""
-    found = expand(catalog, facts.records.values(), project=facts.project, stack=facts.stack, scopes=scopes)
+    found = expand(
+        catalog,
+        facts.records.values(),
+        project=facts.project,
+        stack=facts.stack,
+        scopes=scopes,
+        types=native_types(sdks.index_of),
+    )
     for draft in found.drafts:
         facts.claims[draft.binding.claim.key].draft = draft
     facts.unbound.update({u.claim.key: u for u in found.unbound})

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from claimsmith.base.errors import LoadError, Problem
+from claimsmith.compose import clusters
+from claimsmith.compose.plan import Plan
 from claimsmith.project.project import Project
 from claimsmith.tools import explain
 from claimsmith.tools.explain import Explanation, Facts, Trace
@@ -15,16 +17,28 @@ def facts(project: Project, stack: str) -> Facts:
     """All that can be resolved of a stack's claims, whatever is wrong with some of them."""
     project.check_stack(stack)
     catalog = project.catalog(stack)
-    return explain.gather(
+    given = project.given(catalog)
+    found = explain.gather(
         catalog,
         project.records(stack),
         project=project.name,
         stack=stack,
         table=project.table(),
         scopes=project.scopes(catalog),
-        given=project.given(catalog),
+        given=given,
         keeps_records=project.setting(stack, "records") == "true",
     )
+    if not given and not catalog.workloads.applications and not project.names_cluster(stack):
+        _settle(found)
+    return found
+
+
+def _settle(found: Facts) -> None:
+    """Leave out the Secrets of claims where no cluster is there for them, as the plan does."""
+    known = [claim for claim in found.claims.values() if claim.planned]
+    plan = Plan(found.project, found.stack, tuple(claim.planned for claim in known if claim.planned))
+    for claim, planned in zip(known, clusters.settled(plan, cluster=False).claims, strict=True):
+        claim.planned = planned
 
 
 def explanations(project: Project, stack: str, claim: str | None = None) -> list[Explanation]:

@@ -15,6 +15,7 @@ from claimsmith.base.names import ClaimKey
 from claimsmith.compose import scheduling
 from claimsmith.compose.candidates import candidates_of
 from claimsmith.compose.expand import Expansion, expand
+from claimsmith.compose.native_types import native_types
 from claimsmith.compose.plan import Plan, PlannedClaim, candidate_of_given
 from claimsmith.compose.references import Table
 from claimsmith.compose.scheduling import Schedule
@@ -22,6 +23,7 @@ from claimsmith.dialects.common.klass import Class
 from claimsmith.platform import binding
 from claimsmith.platform.binding import Record
 from claimsmith.platform.catalog import Catalog
+from claimsmith.project import sdks
 from claimsmith.project.project import Project
 from claimsmith.project.review_table import KindTable
 from claimsmith.tools.explain.facts import ClaimFacts, Facts
@@ -139,7 +141,15 @@ def _expanded(here: _Here, held: Sequence[Record], rebind: frozenset[ClaimKey]) 
 
     def expanded(again: frozenset[ClaimKey]) -> Expansion:
         scopes = project.scopes(catalog)
-        return expand(catalog, held, project=project.name, stack=here.stack, scopes=scopes, rebind=again)
+        return expand(
+            catalog,
+            held,
+            project=project.name,
+            stack=here.stack,
+            scopes=scopes,
+            rebind=again,
+            types=native_types(sdks.index_of),
+        )
 
     try:
         return expanded(rebind), ()

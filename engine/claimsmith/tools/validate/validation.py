@@ -9,6 +9,7 @@ from typing import Any
 from claimsmith.base.documents import Document
 from claimsmith.base.errors import Collector, Problem, in_order
 from claimsmith.compose.plan import Plan
+from claimsmith.compose.provider_names import unknown_providers
 from claimsmith.platform.catalog import Catalog
 from claimsmith.project.components import component_problems
 from claimsmith.project.project import Project
@@ -60,6 +61,7 @@ def validate(
                 plan = project.plan(stack, unrecorded_ok=True, strict=strict)
                 report.summary.append(_line(stack, plan))
                 findings.add(_check_plan(plan, rules, reported))
+                findings.add(_check_providers(project, plan))
     report.errors = in_order([*findings.errors, *found.problems])
     wrong = set(report.errors)
     report.warnings = [w for w in in_order(findings.warnings) if w not in wrong]
@@ -98,6 +100,16 @@ def _check_plan(plan: Plan, rules: Rules, reported: fields.Reported) -> Findings
     findings.wrong("result-invalid", fields.result_problems(plan, rules, reported))
     findings.odd("doubtful-plan", plan.warnings)
     findings.odd("shared-external-name", external_names.same_external_names(plan))
+    return findings
+
+
+def _check_providers(project: Project, plan: Plan) -> Findings:
+    """What is wrong with the providers that native resources name, as far as the stack's files have them."""
+    findings = Findings()
+    providers = project.providers(plan.stack)
+    if providers is not None:
+        packages = {name: provider.package for name, provider in providers.items()}
+        findings.wrong("provider-unknown", unknown_providers(plan, packages))
     return findings
 
 
