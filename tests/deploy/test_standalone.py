@@ -23,7 +23,15 @@ from claimsmith.compose.plan import Plan, PlannedClaim
 from claimsmith.deploy import Composite, Context
 from tests.support import samples
 from tests.support.golden_cases import GOOD, Case
-from tests.support.mocked import MockedCluster, Monitor, Recorder, Registered
+from tests.support.mocked import (
+    MockedCluster,
+    Monitor,
+    Recorder,
+    Registered,
+    native_outputs,
+    native_providers,
+    settings_of,
+)
 from tests.support.paths import ROOT
 from tests.support.rendered import by_name, rendered
 
@@ -55,8 +63,14 @@ def run(build: Build, plan: Plan | None = None, *, of: tuple[str, ...] = ("kuber
     project, stack = "golden", "dev"
     known = plan or Plan(project, stack, ())
     keys = {} if plan else dict.fromkeys(("username", "password", "endpoint"), "dmFsdWU=")
-    recorder = Live(cluster=MockedCluster(known), keys=keys, status={} if plan else {"atProvider": {"endpoint": "e"}})
+    recorder = Live(
+        cluster=MockedCluster(known),
+        keys=keys,
+        status={} if plan else {"atProvider": {"endpoint": "e"}},
+        outputs=native_outputs(known),
+    )
     mocks.set_mocks(recorder, project=project, stack=stack, preview=False, monitor=Monitor(recorder))
+    pulumi.runtime.config.set_all_config(settings_of(known))
     try:
         pulumi.runtime.test(build)()
     except BaseException:
@@ -106,7 +120,7 @@ def test_any_program_gets_what_render_says(case: Case) -> None:
     components = of_case(case)
 
     def build() -> None:
-        context = Context(environments=plan.environments)
+        context = Context(environments=plan.environments, providers=native_providers(plan))
         for claim in plan.claims:
             klass = claim.binding.klass
             component = components[klass.name, klass.serves.kind]

@@ -16,6 +16,7 @@ from pulumi.runtime import rpc
 
 from claimsmith import generate
 from claimsmith.base.labels import OWNER
+from claimsmith.base.values import mapped, refs, shown
 from claimsmith.compose.expand import Child, claim_data
 from claimsmith.compose.options import WAIT_FOR, waiting
 from claimsmith.compose.plan import Plan, PlannedClaim
@@ -189,7 +190,7 @@ def told_options(resource: Registered) -> dict[str, Any]:
 
 def planned_options(claim: PlannedClaim, name: str) -> Iterator[tuple[str, dict[str, Any]]]:
     """What the plan says of each child of a claim, by the child's name for the engine."""
-    for child in claim.children:
+    for child in (c for c in claim.children if not c.template.native):
         options = child.options
         yield (
             f"{name}/{child.template.name}",
@@ -228,7 +229,8 @@ def test_children_are_named_after_their_templates_and_owned(example: Example) ->
     for claim in example.plan.claims:
         resources = resources_of(claim, found)
         secrets = ["connection", "composite-connection"][: len(claim.connections)]
-        assert set(resources) == {c.template.name for c in claim.children} | set(secrets)
+        objects = {c.template.name for c in claim.children if not c.template.native}
+        assert set(resources) == objects | set(secrets)
         owners = {r.inputs["metadata"]["annotations"][OWNER] for r in resources.values()}
         assert owners == ({claim.identity.owner} if resources else set())
 
@@ -242,7 +244,7 @@ def test_the_claim_is_not_changed(example: Example) -> None:
 
 def as_outputs(data: dict[str, Any]) -> dict[str, Any]:
     """The claim as a program writes it that knows its fields only once something exists."""
-    kept = ("classRef", "classSelector", "writeConnectionSecretToRef", "application", "infrastructure")
+    kept = ("classRef", "classSelector", "writeConnectionSecretToRef", "application", "infrastructure", "provider")
     spec = {k: v if k in kept else pulumi.Output.from_input(v) for k, v in data["spec"].items()}
     return {**data, "spec": spec}
 
@@ -261,6 +263,106 @@ def test_fields_that_are_outputs_give_the_same(example: Example) -> None:
 @pytest.mark.parametrize("example", [e for e in BY_HAND if e.id == "golden-external-names"])
 def test_external_names_that_are_outputs_give_the_same(example: Example) -> None:
     assert by_name([r.inputs for r in made(example, as_outputs)]) == rendered(example.plan)
+
+
+# Native children: property by property, and option by option.
+
+
+NATIVE = [e for e in EXAMPLES if any(c.template.native for p in e.values[0].plan.walk() for c in p.children)]
+
+
+def natives_of(plan: Plan) -> list[tuple[str, Child]]:
+    """The native children of a plan, each with the name of its component."""
+
+    def below(claim: PlannedClaim, name: str) -> Iterator[tuple[str, Child]]:
+        yield from ((name, child) for child in claim.children if child.template.native)
+        for inner in claim.nested:
+            yield from below(inner, f"{name}/{inner.template}")
+
+    return [pair for claim in plan.claims for pair in below(claim, claim.component_name)]
+
+
+def natives_made(example: Example, change: Any = lambda data: data) -> dict[str, Registered]:
+    others = ("kubernetes:", "claimsmith:", "pulumi:")
+    found = [r for r in made(example, change, of="") if not r.type.startswith(others)]
+    assert len({r.name for r in found}) == len(found)
+    return {r.name: r for r in found}
+
+
+def revealed(value: Any) -> Any:
+    """What was sent to the engine, secrets in plain text: whether they are secret is tested on its own."""
+    match value:
+        case {rpc._special_sig_key: rpc._special_secret_sig, "value": inner}:
+            return revealed(inner)
+        case dict():
+            return {k: revealed(v) for k, v in value.items()}
+        case list():
+            return [revealed(v) for v in value]
+        case _:
+            return value
+
+
+def planned_properties(child: Child) -> Any:
+    """The properties as the plan has them; a null is one that is not set."""
+    properties = child.document["properties"]
+    return {k: v for k, v in mapped(properties, shown).items() if v is not None}
+
+
+@pytest.mark.parametrize("example", NATIVE)
+def test_native_children_are_registered_with_the_planned_properties(example: Example) -> None:
+    found = natives_made(example)
+    planned = natives_of(example.plan)
+    assert sorted(found) == sorted(child.name for _, child in planned)
+    for _, child in planned:
+        assert (found[child.name].type, revealed(found[child.name].inputs)) == (
+            child.document["type"],
+            planned_properties(child),
+        )
+
+
+@pytest.mark.parametrize("example", NATIVE)
+def test_native_children_are_the_same_for_fields_that_are_outputs(example: Example) -> None:
+    plain = {name: revealed(r.inputs) for name, r in natives_made(example).items()}
+    assert {name: revealed(r.inputs) for name, r in natives_made(example, as_outputs).items()} == plain
+
+
+@pytest.mark.parametrize("example", NATIVE)
+def test_native_children_have_the_planned_options(example: Example) -> None:
+    found = natives_made(example)
+    for component, child in natives_of(example.plan):
+        options = native_options(found[child.name])
+        planned = planned_native_options(child)
+        assert options.pop("parent").rpartition("::")[2] == component
+        # The SDK adds those that it knows to be secret.
+        assert set(planned.pop("additionalSecretOutputs", ())) <= set(options.pop("additionalSecretOutputs", ()))
+        assert options == planned
+
+
+def native_options(resource: Registered) -> dict[str, Any]:
+    timeouts = dict(zip(("create", "update", "delete"), resource.timeouts, strict=True))
+    options = {
+        "aliases": sorted(name for name, _ in resource.aliases),
+        "customTimeouts": {k: v for k, v in timeouts.items() if v},
+        "ignoreChanges": list(resource.ignore_changes),
+        "protect": resource.protect,
+        "retainOnDelete": resource.retain,
+        **{k: v for k, v in resource.more.items() if k != "dependsOn"},
+    }
+    return {k: v for k, v in options.items() if v}
+
+
+def planned_native_options(child: Child) -> dict[str, Any]:
+    options = {k: v for k, v in child.document.get("options", {}).items() if k != "dependsOn"}
+    return {**options, "aliases": sorted(options["aliases"])} if options.get("aliases") else options
+
+
+@pytest.mark.parametrize("example", NATIVE)
+def test_native_children_come_after_the_siblings_that_they_read(example: Example) -> None:
+    found = natives_made(example)
+    names = {c.address: c.name for _, c in natives_of(example.plan)}
+    for _, child in natives_of(example.plan):
+        read = {names[r.resource] for r in refs(child.document) if r.resource in names}
+        assert read <= set(found[child.name].more.get("dependsOn", ()))
 
 
 # What only some examples have

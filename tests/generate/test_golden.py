@@ -16,6 +16,8 @@ from pulumi.provider.experimental.analyzer import Analyzer
 
 from claimsmith import deploy, generate
 from claimsmith.base.errors import EngineError
+from claimsmith.project.sdks import index_of
+from claimsmith.providers.index import Index
 from tests.support.golden_cases import BAD, CASES, FOLDER, GOOD, Case, each
 
 Golden = Callable[[Path, str], None]
@@ -166,7 +168,18 @@ def test_components_are_accepted_by_pulumis_analyzer(case: Case) -> None:
 ALLOWED_IMPORTS = {"enum", "typing", "pulumi", "claimsmith.deploy"}
 METHODS = {f"self.{m}" for m in ("child", "composite", "templated", "publish_connection", "select")}
 METHODS |= {"self.observed", "self.start_environment", "self.selected"}
-METHODS |= {"super"}
+METHODS |= {f"self.{m}" for m in ("child_name", "child_options", "claim_labels", "claim_tags", "config")}
+METHODS |= {"self.publish_details", "pulumi.Output.format", "spec.get", "super"}
+
+
+def sdks_of(case: Case) -> list[Index]:
+    types = (str(t.base["type"]) for k in case.catalog.classes.values() for t in k.templates if t.native)
+    return [index_of(package) for package in sorted({token.partition(":")[0] for token in types})]
+
+
+def classes_of(sdk: Index) -> set[str]:
+    kinds = filter(None, map(sdk.resource, sdk.tokens()))
+    return {".".join(part for part in (k.module, k.python_class) if part) for k in kinds}
 
 
 def calls(tree: ast.AST) -> set[str]:
@@ -183,7 +196,10 @@ def test_nothing_of_the_users_text_becomes_code(case: Case) -> None:
     classes = [n for n in tree.body if isinstance(n, ast.ClassDef)]
     assert [n.name for n in classes if n.name in wanted] == wanted
     assert {ast.unparse(n.bases[0]) for n in classes if n.name not in wanted} <= {"TypedDict", "StrEnum"}
-    assert {n.module if isinstance(n, ast.ImportFrom) else n.names[0].name for n in imports} <= ALLOWED_IMPORTS
-    assert calls(tree) <= METHODS | set(deploy.__all__)
+    sdks = {s.import_name: s for s in sdks_of(case)}
+    imported = {n.module if isinstance(n, ast.ImportFrom) else n.names[0].name for n in imports}
+    assert imported <= ALLOWED_IMPORTS | set(sdks)
+    constructors = {f"{s.import_name.removeprefix('pulumi_')}.{name}" for s in sdks.values() for name in classes_of(s)}
+    assert calls(tree) <= METHODS | set(deploy.__all__) | constructors
     assert [n for n in tree.body[1:] if n not in imports] == classes
     assert not [n for n in ast.walk(tree) if isinstance(n, ast.Import | ast.ImportFrom) and n not in imports]

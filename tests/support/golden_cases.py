@@ -19,6 +19,7 @@ from claimsmith.compose.plan import Plan
 from claimsmith.compose.planning import build_plan
 from claimsmith.compose.references import Table
 from claimsmith.platform.catalog import Catalog, read_catalog
+from claimsmith.project import sdks
 from claimsmith.tools.generate import format_source
 from tests.support.paths import ROOT
 from tests.support.samples import expanded, table
@@ -59,7 +60,8 @@ class Case:
         """The component's source before the formatter."""
         classes = list(self.catalog.classes.values())
         claims = generate.claim_types(self.catalog)
-        return generate.generate(classes, self.table, source=f"components/{self.name}/class.yaml", claims=claims)
+        source = f"components/{self.name}/class.yaml"
+        return generate.generate(classes, self.table, source=source, claims=claims, sdks=sdks.index_of)
 
     def component(self) -> str:
         return format_source(self.generated())

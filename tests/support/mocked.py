@@ -12,6 +12,7 @@ from pulumi.runtime import mocks, rpc
 
 from claimsmith import render
 from claimsmith.base import fieldpath
+from claimsmith.base.names import GroupKind
 from claimsmith.base.values import Ref, refs
 from claimsmith.compose.candidates import candidate_of
 from claimsmith.compose.plan import Plan, candidate_of_given
@@ -33,6 +34,8 @@ class Registered:
     aliases: tuple[tuple[str, str], ...] = ()
     """Name and type of each, empty where it is the same as now."""
     protect: bool = False
+    more: dict[str, Any] = field(default_factory=dict)
+    """The options that only native resources have, by their names in Pulumi YAML, where they are set."""
 
 
 @dataclass
@@ -40,12 +43,15 @@ class Recorder(mocks.Mocks):
     """Gives back as outputs what it is given as inputs."""
 
     resources: list[Registered] = field(default_factory=list)
+    outputs: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """What native resources have beside their inputs, by their names: as the offline render shows it."""
 
     def call(self, args: mocks.MockCallArgs) -> tuple[dict[str, Any], None]:
         raise AssertionError(f"nothing is called here: {args.token}")
 
     def new_resource(self, args: mocks.MockResourceArgs) -> tuple[str, dict[str, Any]]:
-        return f"{args.name}-id", args.inputs
+        found = self.outputs.get(args.name, {})
+        return found.get("id", f"{args.name}-id"), {**args.inputs, **found}
 
 
 class Monitor(mocks.MockMonitor):
@@ -62,9 +68,23 @@ class Monitor(mocks.MockMonitor):
                 (request.customTimeouts.create, request.customTimeouts.update, request.customTimeouts.delete),
                 tuple((alias.spec.name, alias.spec.type) for alias in request.aliases),
                 request.protect,
+                {name: value for name, value in _more(request).items() if value},
             )
         )
         return super().RegisterResource(request)
+
+
+def _more(request: Any) -> dict[str, Any]:
+    provider = request.provider.rpartition("::")[0].rpartition("::")[2]
+    return {
+        "additionalSecretOutputs": list(request.additionalSecretOutputs),
+        "deleteBeforeReplace": request.deleteBeforeReplace,
+        "dependsOn": sorted(urn.rpartition("::")[2] for urn in request.dependencies),
+        "import": request.importId,
+        "parent": request.parent,
+        "provider": provider,
+        "replaceOnChanges": list(request.replaceOnChanges),
+    }
 
 
 class MockedCluster(Cluster):
@@ -78,7 +98,7 @@ class MockedCluster(Cluster):
         super().__init__("")
         self._keys: dict[tuple[str, str], list[str]] = {}
         self._live: dict[tuple[str, str], dict[str, Any]] = {}
-        children = {c.address: c for claim in plan.walk() for c in claim.children}
+        children = {c.address: c for claim in plan.walk() for c in claim.children if not c.template.native}
         told = [ref for c in children.values() for ref in refs(c.document)]
         told += [ref for claim in plan.walk() for ref in refs(dict(claim.status))]
         told += [
@@ -103,6 +123,36 @@ class MockedCluster(Cluster):
         return dict.fromkeys(keys, "dmFsdWU=")
 
 
+def native_outputs(plan: Plan) -> dict[str, dict[str, Any]]:
+    """What the native children of a plan give to others: each value says where it comes from, as the render does."""
+    children = {c.address: c for claim in plan.walk() for c in claim.children}
+    found: dict[str, dict[str, Any]] = {}
+    read = [ref for c in children.values() for ref in refs(c.document)]
+    read += [ref for claim in plan.walk() for ref in refs(dict(claim.status))]
+    for ref in read:
+        child = children.get(ref.resource)
+        if child and child.template.native and ref.path[:1] == ("outputs",):
+            fieldpath.put(found.setdefault(child.name, {}), ref.path[1:], f"<{ref}>")
+    return found
+
+
+def native_providers(plan: Plan) -> dict[str, pulumi.ProviderResource]:
+    """The providers that the native children of a plan name, registered."""
+    named = {
+        str(name): GroupKind.of(c.document).group.partition(":")[0]
+        for claim in plan.walk()
+        for c in claim.children
+        if c.template.native and (name := c.document.get("options", {}).get("provider"))
+    }
+    return {name: pulumi.ProviderResource(package, name) for name, package in named.items()}
+
+
+def settings_of(plan: Plan) -> dict[str, str]:
+    """The settings that connection details of a plan are read from."""
+    templates = (t for claim in plan.walk() for t in claim.binding.klass.templates)
+    return {d.config: f"<{d.config}>" for t in templates for d in t.details or () if d.config}
+
+
 def registered(
     plan: Plan,
     build: Callable[[Context], Any],
@@ -111,7 +161,7 @@ def registered(
     of: str = "kubernetes:",
 ) -> list[Registered]:
     """What is registered while `build` runs as the program of the plan's stack, of types that begin so."""
-    recorder = Recorder()
+    recorder = Recorder(outputs=native_outputs(plan))
     mocks.set_mocks(recorder, project=plan.project, stack=plan.stack, preview=False, monitor=Monitor(recorder))
     targets = [candidate_of(child, claim.identity) for claim in plan.walk() for child in claim.children]
     targets += [candidate_of_given(resource) for resource in plan.resources]
@@ -125,8 +175,14 @@ def registered(
         picks=plan.picks,
         environments=plan.environments,
     )
+
+    def program() -> Any:
+        context.providers = native_providers(plan)
+        return build(context)
+
+    pulumi.runtime.config.set_all_config(settings_of(plan))
     try:
-        pulumi.runtime.test(lambda: build(context))()
+        pulumi.runtime.test(program)()
     except Exception:
         # What is left of a failed run complains when it is collected, and that must not be in the middle of a parse.
         gc.collect()

@@ -24,4 +24,4 @@ def by_name(documents: list[dict[str, Any]]) -> dict[tuple[str, str], dict[str, 
 
 
 def rendered(plan: Plan) -> dict[tuple[str, str], dict[str, Any]]:
-    return by_name([d for claim in plan.claims for d in render.documents(claim)])
+    return by_name([d for claim in plan.claims for d in render.documents(claim) if "kind" in d])

@@ -14,6 +14,7 @@ import yaml
 from claimsmith.base.documents import Document, read_documents
 from claimsmith.base.names import ClaimKey
 from claimsmith.compose.expand import Expansion, expand
+from claimsmith.compose.native_types import native_types
 from claimsmith.compose.plan import Plan
 from claimsmith.compose.planning import build_plan
 from claimsmith.compose.reference_table import read_table
@@ -23,6 +24,7 @@ from claimsmith.dialects.common.klass import Class
 from claimsmith.kubernetes.scope import Scopes
 from claimsmith.platform import binding
 from claimsmith.platform.catalog import Catalog, read_catalog
+from claimsmith.project import sdks
 
 INFRASTRUCTURE = "infrastructure.crossplane.io/v1alpha1"
 CLAIM_API = "database.example.org/v1alpha1"
@@ -140,7 +142,15 @@ def expanded(
     rebind: Iterable[ClaimKey] = (),
 ) -> Expansion:
     """The catalog's claims, bound and composed; of scopes, only what Kubernetes itself says is known."""
-    return expand(catalog, records, project=project, stack=stack, scopes=Scopes({}), rebind=frozenset(rebind))
+    return expand(
+        catalog,
+        records,
+        project=project,
+        stack=stack,
+        scopes=Scopes({}),
+        rebind=frozenset(rebind),
+        types=native_types(sdks.index_of),
+    )
 
 
 PERMISSIVE = """\

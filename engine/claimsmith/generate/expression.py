@@ -26,8 +26,8 @@ class Expression:
     code: str
     uses: frozenset[str] = frozenset()
     may_be_absent: bool = True
-    optional: str = ""
-    """A shorter piece for the same value, None if it is not set; empty if there is none."""
+    optional: Expression | None = None
+    """A shorter one for the same value, for whom None is as good as a value that is not set."""
 
 
 Reader = Callable[[Patch, str], Expression]
@@ -75,7 +75,8 @@ def read_of(path: str) -> Expression:
         case ("spec",):
             return Expression(SPEC, frozenset({SPEC}), may_be_absent=False)
         case ("spec", str(name)):
-            return replace(field_of(SPEC, fieldpath.to_text((name,)), SPEC), optional=f"{SPEC}.get({name!r})")
+            short = Expression(f"{SPEC}.get({name!r})", frozenset({SPEC}), may_be_absent=False)
+            return replace(field_of(SPEC, fieldpath.to_text((name,)), SPEC), optional=short)
         case ("spec", *rest):
             return field_of(SPEC, fieldpath.to_text(rest), SPEC)
         case _:
@@ -103,7 +104,11 @@ def either(value: Expression, default: Expression) -> Expression:
     if not value.may_be_absent:
         return value
     code = f"default({value.code}, {default.code})"
-    return Expression(code, value.uses | default.uses | {"default"}, default.may_be_absent)
+    short = None
+    if value.optional and value.optional.code.startswith(f"{SPEC}.get(") and not default.may_be_absent:
+        short_code = f"{value.optional.code.removesuffix(')')}, {default.code})"
+        short = Expression(short_code, value.optional.uses | default.uses, may_be_absent=False)
+    return Expression(code, value.uses | default.uses | {"default"}, default.may_be_absent, short)
 
 
 def literal(value: Any) -> Expression:

@@ -290,7 +290,8 @@ class _Writer:
         """The value as Python, with the SDK's names for the keys of nested types."""
         match value, kind:
             case Expression(), _:
-                return value
+                # Inside of an object, None would be sent as a null.
+                return value.optional if value.optional and not value.may_be_absent else value
             case _, OneOf(options=options):
                 return self.written(value, self._fitting(value, options), path)
             case dict(), ObjectOf():
@@ -329,7 +330,7 @@ class _Writer:
 def optional(value: Expression, document: Any = None) -> Expression:
     """The value for an argument that takes None if it is not set. `document` is what the value was written from."""
     if value.optional:
-        return Expression(value.optional, value.uses - {"field"}, may_be_absent=False)
+        return value.optional
     if not value.may_be_absent and not _holds_absent(document):
         return value
     return Expression(f"optional({value.code})", value.uses | {"optional"}, may_be_absent=False)
