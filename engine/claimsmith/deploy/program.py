@@ -268,7 +268,11 @@ def load_component(project: Project, klass: Class) -> type[Composite]:
         assert spec.loader, "a .py file has a loader"
         module = importlib.util.module_from_spec(spec)
         sys.modules[name] = module
-        spec.loader.exec_module(module)
+        try:
+            spec.loader.exec_module(module)
+        except BaseException:
+            del sys.modules[name]
+            raise
     wanted = (klass.reference(), klass.serves)
     found = (c for c in vars(sys.modules[name]).values() if isinstance(c, type) and issubclass(c, Composite))
     return next(c for c in found if (c.CLASS.reference(), c.CLAIM.group_kind) == wanted)
