@@ -7,8 +7,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import click
 import pytest
+import typer
 
+from claimsmith.cli import completion
 from tests.support.refusal_files import FILES, KEY, ROW, bindings
 from tests.support.samples import write_files
 
@@ -56,6 +59,26 @@ def completed(shell: str, folder: Path, line: str, code: str = "") -> list[str]:
 )
 def test_completion(project: Path, shell: str, line: str, expected: list[str]) -> None:
     assert completed(shell, project, line) == expected
+
+
+@pytest.mark.parametrize(
+    ("written", "expected"),
+    [
+        pytest.param("postg", ["postgresql:"], id="providers"),
+        pytest.param("postgresql:Data", ["postgresql:Database"], id="types"),
+        pytest.param("kubernetes:batch", ["kubernetes:batch/v1:", "kubernetes:batch/v1beta1:"], id="modules"),
+        pytest.param(
+            "kubernetes:batch/v1:Cron",
+            ["kubernetes:batch/v1:CronJob", "kubernetes:batch/v1:CronJobList", "kubernetes:batch/v1:CronJobPatch"],
+            id="types-of-a-module",
+        ),
+        pytest.param("nowhere:", [], id="missing-sdk"),
+    ],
+)
+def test_types_of_providers_are_offered(written: str, expected: list[str]) -> None:
+    """Asked directly: shells differ in what they make of a colon."""
+    found = completion.made_types(typer.Context(click.Command("new")), written)
+    assert [token for token in found if "v2alpha1" not in token] == expected
 
 
 def test_outside_a_project_nothing_is_offered(tmp_path: Path) -> None:

@@ -39,6 +39,24 @@ def class_names(context: typer.Context, incomplete: str) -> list[str]:
     return _offered(incomplete, lambda: (name for _, name in _classes(_root(context))))
 
 
+def made_types(context: typer.Context, incomplete: str) -> list[str]:
+    """The types of the providers whose SDKs are installed: first packages, then modules, then types."""
+    del context
+    return _offered(incomplete, lambda: _types(incomplete))
+
+
+def _types(incomplete: str) -> Iterator[str]:
+    from claimsmith.project import sdks
+
+    package, colon, rest = incomplete.partition(":")
+    if not colon:
+        yield from (f"{name}:" for name in sdks.installed())
+        return
+    for token in sdks.index_of(package).tokens():
+        module, deeper, _ = token.removeprefix(f"{package}:").rpartition(":")
+        yield token if not deeper or rest.startswith(f"{module}:") else f"{package}:{module}:"
+
+
 def _offered(incomplete: str, found: Callable[[], Found]) -> list[str]:
     try:
         # A shell prints what it is offered: names with invisible characters are not offered.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from claimsmith.base.printable import visible
-from claimsmith.cli import console
+from claimsmith.cli import completion, console
 
 if TYPE_CHECKING:
     from claimsmith.project.project import Project
@@ -82,7 +82,12 @@ def new_class(
     name: Annotated[str | None, typer.Argument(help="The class's name.")] = None,
     claim: Annotated[str | None, typer.Option(help="The kind of claim it serves, as group/version/Kind.")] = None,
     makes: Annotated[
-        list[str] | None, typer.Option(help="A kind that it makes, as group/version/Kind; once for each.")
+        list[str] | None,
+        typer.Option(
+            help="A kind that it makes, as group/version/Kind, or a type of a Pulumi provider, as package:module:Type; "
+            "once for each.",
+            autocompletion=completion.made_types,
+        ),
     ] = None,
     label: Annotated[list[str] | None, typer.Option(help="A label that claims choose it by, as name=value.")] = None,
     description: Annotated[str, typer.Option(help="What it is, for a person to read.")] = "",
@@ -92,22 +97,36 @@ def new_class(
 
     Its resources are joined by selectors where claimsmith knows the fields.
 
+    What a type of a Pulumi provider requires is patched from the claim. The provider's SDK, which must be installed, is
+    added to requirements.txt.
+
     On a terminal it asks for what is missing.
 
     Example: claimsmith new class small-cache --claim platform.example.org/v1alpha1/Cache
     --makes cache.azure.crossplane.io/v1beta1/Redis --label size=small
+
+    Example: claimsmith new class bucket --claim platform.example.org/v1alpha1/Bucket --makes aws:s3:Bucket
     """
     from claimsmith.tools.scaffold import files
     from claimsmith.tools.scaffold.class_file import Kind, NewClass
+    from claimsmith.tools.scaffold.native_resource import Native
 
     project = console.find_project()
     name = name or _asked("Name of the class", "NAME")
     claim = claim or _asked("Kind of claim that it serves, as group/version/Kind", "--claim")
-    made = makes or _asked("Kinds that it makes, as group/version/Kind, with spaces between", "--makes").split()
+    made = (
+        makes
+        or _asked("What it makes, as group/version/Kind or package:module:Type, with spaces between", "--makes").split()
+    )
     labels = dict(_pair(text) for text in label or [])
-    made_kinds = [Kind.parse(text) for text in made]
-    path = files.write_class(project, NewClass(name, Kind.parse(claim), made_kinds, labels, description, default))
+    resources = [files.made_by(text) for text in made]
+    path = files.write_class(project, NewClass(name, Kind.parse(claim), resources, labels, description, default))
+    added, missing = files.add_requirements(project, [r for r in resources if isinstance(r, Native)])
     _written(project, path)
+    for line in added:
+        console.say(f"  pip install -r requirements.txt    # with {line}, which was added")
+    for line in missing:
+        console.say(f"  add to the project's requirements: {line}")
     console.say("  fill in the provider's fields, and the patches from the claim's fields, then:")
     console.say("  claimsmith generate")
     console.say("  claimsmith validate")

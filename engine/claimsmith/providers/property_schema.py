@@ -24,7 +24,10 @@ from claimsmith.providers.resource_types import (
     TypeRef,
 )
 
-_KEYS: Final = ("type", "properties", "required", ON_DEMAND)
+DEPRECATED: Final = "x-claimsmith-deprecated"
+"""Of an object: its deprecated properties, with what the provider says about each."""
+_READ: Final = ("properties", "required", DEPRECATED)
+_KEYS: Final = ("type", ON_DEMAND, *_READ)
 
 
 class _Nested(Mapping[str, Any]):
@@ -35,15 +38,10 @@ class _Nested(Mapping[str, Any]):
         self._whole: Schema | None = None
 
     def __getitem__(self, key: str) -> Any:
-        match key:
-            case "type":
-                return "object"
-            case str() if key == ON_DEMAND:
-                return True
-            case "properties" | "required":
-                return self._read()[key]
-            case _:
-                raise KeyError(key)
+        if key in _READ:
+            return self._read()[key]
+        # Known without reading the type: a check asks every field for these.
+        return {"type": "object", ON_DEMAND: True}[key]
 
     def __iter__(self) -> Iterator[str]:
         return iter(_KEYS)
@@ -99,4 +97,5 @@ def _object(properties: Mapping[str, Property], index: Index) -> Schema:
         "type": "object",
         "properties": {name: schema_of(p.type, index) for name, p in properties.items()},
         "required": [name for name, p in properties.items() if p.required],
+        DEPRECATED: {name: p.deprecated for name, p in properties.items() if p.deprecated},
     }

@@ -9,6 +9,7 @@ import pytest
 from claimsmith.base.errors import Collector, EngineError, ModelError
 from claimsmith.dialects.crossplane import documents as crossplane_documents
 from claimsmith.platform.catalog import Catalog
+from claimsmith.project import sdks
 from claimsmith.project.load import load
 from claimsmith.tools.validate import choices, crossplane, fields, references
 from claimsmith.tools.validate.rules import Findings
@@ -45,7 +46,7 @@ def findings(*files: Path) -> Findings:
     read, _ = crossplane_documents.read(load([f for f in files if f.exists()], root=CASES), problems, [])
     problems.raise_as(ModelError)
     catalog = Catalog(crossplane=read)
-    rules = Rules(catalog, table())
+    rules = Rules(catalog, table(), sdks.index_of)
     found = Findings()
     for part in (
         choices.check_choices(catalog),

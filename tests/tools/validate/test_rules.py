@@ -16,7 +16,7 @@ from claimsmith.project.project import Project
 from claimsmith.tools import validate
 from claimsmith.tools.validate import Report
 from claimsmith.tools.validate.rules import RULES
-from tests.support import patch_mistakes
+from tests.support import native_classes, no_cluster_files, patch_mistakes
 from tests.support.check_files import BUCKET, PATH, Files, store
 from tests.support.paths import ROOT
 from tests.support.platform_files import REDIS
@@ -91,6 +91,25 @@ def claim_crd(*, scope: str = "Namespaced", size: str = "integer") -> Files:
     spec.pop("x-kubernetes-preserve-unknown-fields")
     spec["properties"] |= {"region": {"type": "string"}, "size": {"type": size}}
     return {"components/x/claim.yaml": json.dumps(crd)}
+
+
+NATIVE: Files = {k: v for k, v in no_cluster_files.FILES.items() if k != "Pulumi.yaml"}
+
+
+def plugin(path: str) -> Files:
+    """A project with the plugin of a provider at a path."""
+    return {"Pulumi.yaml": f"name: shop\nruntime: python\nplugins: {{providers: [{{name: random, path: {path}}}]}}\n"}
+
+
+def native(old: str = "login: true", new: str = "login: true") -> Files:
+    """A class of native resources, changed."""
+    return {native_classes.PATH: native_classes.changed(old, new)[native_classes.PATH]}
+
+
+DEPRECATED = native_classes.with_resource(
+    "      type: postgresql:DefaultPrivileg\n"
+    "      properties: {database: a, objectType: table, owner: b, privileges: [], role: c}\n"
+)
 
 
 def group_crd(version: str = "v1alpha3") -> Files:
@@ -195,12 +214,20 @@ ROWS: list[tuple[str, Files, Files]] = [
     ("claim-field-unread", claim("size: 10", "sise: 10"), {}),
     ("claim-field-unread", {**claim_crd(), **claim("size: 10", "sise: 10")}, claim_crd()),
     ("cannot-plan", claim("us-west", "us-wst"), {}),
+    ("provider-unknown", {**NATIVE, "stacks/Pulumi.dev.yaml": "{}"}, NATIVE),
+    ("plugin-missing", plugin("plugins/random"), plugin("components")),
     ("result-invalid", {**group_crd(), **claim("size: 10", "size: 30")}, group_crd()),
     ("not-permitted", {"claimsmith.yaml": NO_NAMESPACE}, {}),
     ("external-name-taken", {**NAMED, **TAKEN}, NAMED),
     ("shared-external-name", {PATH_CLASS: TWO_GROUPS, **NAMED}, {PATH_CLASS: TWO_GROUPS}),
     ("base-invalid", {**group_crd(), **klass("location: West US\n", "loction: West US\n")}, group_crd()),
     ("unquoted-text", {**group_crd(), **klass("location: West US\n", "location: 1.16\n")}, group_crd()),
+    ("missing-sdk", native("random:RandomPassword", "nowhere:Password"), native()),
+    ("unknown-resource-type", native("random:RandomPassword", "random:RandomPasword"), native()),
+    ("unknown-output", native("outputs.result", "outputs.resut"), native()),
+    ("output-type-mismatch", native("login: true", 'connectionLimit: "${password.result}"'), native()),
+    ("deprecated-type", {**native(), **DEPRECATED}, native()),
+    ("deprecated-property", native("login: true", "encrypted: x"), native()),
     ("missing-component", {}, {PATH_CLASS: "", "stacks/dev/claims/c.yaml": ""}),
     ("stale-component", {"components/x/component.py": "# other"}, {PATH_CLASS: "", "stacks/dev/claims/c.yaml": ""}),
 ]  # fmt: skip

@@ -1,6 +1,6 @@
 """A new class as YAML, to be filled in: what it serves, what it makes, and how its parts find each other.
 
-Takes names and the reference table, gives text.
+Takes names, the reference table and the types of native resources, gives text.
 """
 
 from __future__ import annotations
@@ -12,7 +12,9 @@ from dataclasses import dataclass, field
 from claimsmith.base.errors import LoadError, Problem
 from claimsmith.base.names import GroupKind
 from claimsmith.compose.references import Table
+from claimsmith.tools.scaffold import native_resource
 from claimsmith.tools.scaffold.claim_file import flow
+from claimsmith.tools.scaffold.native_resource import Native
 
 _LABEL = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")
 _KIND = re.compile(r"[A-Z][A-Za-z0-9]*")
@@ -47,7 +49,7 @@ class NewClass:
 
     name: str
     claim: Kind
-    makes: Sequence[Kind]
+    makes: Sequence[Kind | Native]
     labels: Mapping[str, str] = field(default_factory=dict)
     description: str = ""
     default: bool = False
@@ -57,12 +59,14 @@ class NewClass:
             fix = "use small letters, digits and dashes, 63 at most"
             raise LoadError(Problem(f"{self.name!r} is no name for a class", fix=fix))
         if not self.makes:
-            raise LoadError(Problem("the class makes nothing", fix="add --makes group/version/Kind"))
+            raise LoadError(
+                Problem("the class makes nothing", fix="add --makes group/version/Kind, or package:module:Type")
+            )
 
 
 def class_text(new: NewClass, table: Table) -> str:
     """The class's file. Parts that refer to each other do so by selectors, where the table knows the fields."""
-    return "\n".join([*_head(new), *(line for kind in new.makes for line in _resource(new, kind, table))]) + "\n"
+    return "\n".join([*_head(new), *_resources(new, table)]) + "\n"
 
 
 def _head(new: NewClass) -> Iterator[str]:
@@ -82,6 +86,17 @@ def _head(new: NewClass) -> Iterator[str]:
     yield "  resources:"
 
 
+def _resources(new: NewClass, table: Table) -> Iterator[str]:
+    natives = [made for made in new.makes if isinstance(made, Native)]
+    names = iter(native_resource.names_of(natives))
+    for made in new.makes:
+        if isinstance(made, Native):
+            others = [other for other in natives if other is not made]
+            yield from native_resource.resource_lines(made, next(names), others)
+        else:
+            yield from _resource(new, made, table)
+
+
 def _resource(new: NewClass, kind: Kind, table: Table) -> Iterator[str]:
     yield f"  - base:\n      apiVersion: {kind.api_version}\n      kind: {kind.kind}\n      spec:"
     selectors = _selectors(new, kind, table)
@@ -99,5 +114,5 @@ def _resource(new: NewClass, kind: Kind, table: Table) -> Iterator[str]:
 
 def _selectors(new: NewClass, kind: Kind, table: Table) -> list[str]:
     """The fields by which a part refers to others of the class."""
-    others = {k.group_kind for k in new.makes if k is not kind}
+    others = {k.group_kind for k in new.makes if isinstance(k, Kind) and k is not kind}
     return [name for name, kinds in table.get(kind.group_kind, {}).items() if others & set(kinds)]

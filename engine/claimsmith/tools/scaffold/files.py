@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
 from pathlib import Path
 
 from claimsmith.base.documents import read_documents
@@ -9,9 +11,13 @@ from claimsmith.base.errors import CatalogError, LoadError, Problem
 from claimsmith.base.names import ClaimKey, GroupKind
 from claimsmith.platform import offers
 from claimsmith.platform.catalog import Catalog, read_catalog
+from claimsmith.project import sdks
 from claimsmith.project.project import Project
+from claimsmith.project.writing import write_atomically
+from claimsmith.providers.tokens import Token
 from claimsmith.tools.scaffold.claim_fields import is_namespaced
-from claimsmith.tools.scaffold.class_file import NewClass, class_text
+from claimsmith.tools.scaffold.class_file import Kind, NewClass, class_text
+from claimsmith.tools.scaffold.native_resource import Native
 
 
 def claim_key(catalog: Catalog, text: str) -> ClaimKey:
@@ -63,6 +69,34 @@ def write_class(project: Project, new: NewClass) -> Path:
             raise LoadError(Problem(f"there is a class {key} already", where, fix="choose another name"))
     write_new(path, text)
     return path
+
+
+def made_by(text: str) -> Kind | Native:
+    """What a class is to make: `package:module:Type` of a Pulumi provider, or `group/version/Kind`."""
+    if ":" not in text:
+        return Kind.parse(text)
+    return Native.of(text, sdks.index_of(Token.parse(text).package))
+
+
+def add_requirements(project: Project, natives: Iterable[Native]) -> tuple[list[str], list[str]]:
+    """Add the SDKs of native resources to the project's requirements: lines that were added, and lines to add by hand.
+
+    A file in which every package has its hash is compiled from another one: a line without a hash would break it.
+    """
+    path = project.root / "requirements.txt"
+    text = path.read_text(encoding="utf-8") if path.is_file() else ""
+    known = {_distribution(line) for line in text.splitlines()}
+    missing = list(dict.fromkeys(n.requirement for n in natives if _distribution(n.requirement) not in known))
+    if not missing or "--hash=" in text or not text:
+        return [], missing
+    write_atomically(path, text + ("" if text.endswith("\n") else "\n") + "".join(f"{line}\n" for line in missing))
+    return missing, []
+
+
+def _distribution(line: str) -> str:
+    """The package that a line of a requirements file names, as indexes compare names."""
+    found = re.match(r"[A-Za-z0-9][A-Za-z0-9._-]*", line.strip())
+    return re.sub(r"[-_.]+", "-", found[0]).lower() if found else ""
 
 
 def write_new(path: Path, text: str) -> None:

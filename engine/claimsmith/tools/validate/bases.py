@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from claimsmith.base import fieldpath
 from claimsmith.base.errors import EngineError, Problem
-from claimsmith.base.values import Mix, Ref
+from claimsmith.base.values import Interpolation, Mix, Ref
 from claimsmith.compose import references
 from claimsmith.compose.references import Table
 from claimsmith.dialects.common.klass import Class, Template
@@ -32,7 +32,7 @@ def base_problems(template: Template, klass: Class, rules: Rules) -> list[Proble
 
     Document 001 wants the base to be valid by itself, even where patches overwrite all of it; other bases are parts.
     """
-    found = rules.of(template.api_version, template.group_kind)
+    found = rules.of_template(template)
     if found is None or not template.spec_at or template.opaque:
         return []
     data: Any = certain(template, klass, rules)
@@ -41,7 +41,7 @@ def base_problems(template: Template, klass: Class, rules: Rules) -> list[Proble
         at = at[:-1]
     else:
         data, found = data.get("spec") or {}, schemas.at_path(found, ("spec",)) or {}
-    whole = is_whole(klass)
+    whole = is_whole(klass, template)
     document = template.document or klass.document
     problems = schemas.check(data, found, document=document, at=at, skip=is_later, partial=not whole)
     return [quotable(replace(p, what=f"{template.kind}: {p.what}")) for p in problems]
@@ -61,7 +61,7 @@ def version_problems(template: Template, klass: Class, rules: Rules) -> Iterator
 
 def certain(template: Template, klass: Class, rules: Rules) -> dict[str, Any]:
     """What a template composes for every claim; providers, not claimsmith, resolve Crossplane selectors."""
-    return dict(template.base) if klass.steps else _with_references(template.base, rules.table)
+    return dict(template.base) if klass.steps or template.native else _with_references(template.base, rules.table)
 
 
 def _with_references(base: Mapping[str, Any], table: Table) -> dict[str, Any]:
@@ -76,9 +76,9 @@ def _with_references(base: Mapping[str, Any], table: Table) -> dict[str, Any]:
     return data
 
 
-def is_whole(klass: Class) -> bool:
-    """Whether a base must be valid by itself, as composite classes require; other formats have partial bases."""
-    return klass.key.group_kind in composite_classes.KINDS
+def is_whole(klass: Class, template: Template) -> bool:
+    """Whether a base must be valid by itself, as composite classes require of objects; others have partial bases."""
+    return klass.key.group_kind in composite_classes.KINDS and not template.native
 
 
 def quotable(problem: Problem) -> Problem:
@@ -88,4 +88,4 @@ def quotable(problem: Problem) -> Problem:
 
 def is_later(value: Any) -> bool:
     """Whether a value is resolved only at deploy time."""
-    return value is LATER or isinstance(value, Ref | Mix)
+    return value is LATER or isinstance(value, Ref | Mix | Interpolation)

@@ -63,7 +63,7 @@ def result_problems(plan: Plan, rules: Rules, reported: Reported = frozenset()) 
     bases: dict[int, set[str]] = {}
     for claim in plan.walk():
         for child in claim.children:
-            found = rules.of(child.template.api_version, child.template.group_kind)
+            found = rules.of_template(child.template)
             if found is None:
                 continue
             key = id(child.template)

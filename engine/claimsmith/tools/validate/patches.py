@@ -27,7 +27,7 @@ class _Patched:
     def __init__(self, patch: Patch, template: Template, klass: Class, rules: Rules) -> None:
         self.patch, self.template = patch, template
         self.document: Document = template.document or klass.document
-        made = rules.of(template.api_version, template.group_kind)
+        made = rules.of_template(template)
         claimed = rules.of(klass.claim_api_version, klass.serves)
         known = {Side.claim: claimed, Side.resource: made, Side.environment: None}
         self.read, self.written = known[patch.origin], known[patch.target]
@@ -87,7 +87,8 @@ def _writes(here: _Patched, to: fieldpath.Path, findings: Findings) -> bool:
     close = nearest_field(here.written, to)
     fix = f"did you mean {close!r}?" if close else "write a field that it has; any other is dropped"
     if patch.target is Side.resource:
-        what = f"{template.kind}: a patch writes {patch.to}, which {template.api_version} does not have"
+        owner = template.base["type"] if template.native else template.api_version
+        what = f"{template.kind}: a patch writes {patch.to}, which {owner} does not have"
     else:
         what = f"{here.claim}: a patch writes {patch.to}, which {here.owner(patch.target)} has"
     # What goes to a composite's status is there for other patches of the same run, and only then dropped.

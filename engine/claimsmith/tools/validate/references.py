@@ -29,7 +29,7 @@ def check_references(catalog: Catalog, rules: Rules, given: Iterable[Document]) 
     everyone += [(GroupKind.of(d.data), object_at(object_at(d.data, "metadata"), "labels")) for d in given]
     for klass in sound:
         for template in klass.templates:
-            if template.based and not template.opaque:
+            if template.based and not template.opaque and not template.native:
                 _check(template, klass, rules, everyone, findings)
     return findings
 

@@ -23,8 +23,8 @@ _GIVEN = frozenset({("metadata", "name"), ("metadata", "uid"), ("metadata", "nam
 def check_required(template: Template, klass: Class, rules: Rules) -> Findings:
     """The required fields that a template leaves open: for certain, or for some claims."""
     findings = Findings()
-    found = rules.of(template.api_version, template.group_kind)
-    if found is None or is_whole(klass) or template.opaque or not template.based or not template.spec_at:
+    found = rules.of_template(template)
+    if found is None or is_whole(klass, template) or template.opaque or not template.based or not template.spec_at:
         return findings
     claimed = rules.of(klass.claim_api_version, klass.serves)
     incoming = [p for p in template.patches if p.target is Side.resource]

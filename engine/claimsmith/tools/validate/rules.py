@@ -54,6 +54,13 @@ RULES: Final = {
         Rule("base-invalid", "error", "A base with a field or value that its definition does not allow."),
         Rule("unquoted-text", "error", "A number or boolean where text is wanted: quotes are missing."),
         Rule("required-field-unset", "either", "A required field that neither base nor patches set for certain."),
+        # Native resources
+        Rule("missing-sdk", "error", "A native resource of a provider whose Python SDK is not installed."),
+        Rule("unknown-resource-type", "error", "A type that the provider's SDK does not have."),
+        Rule("unknown-output", "error", "An output that a resource does not have."),
+        Rule("output-type-mismatch", "error", "An output that can never be of the type that its property has."),
+        Rule("deprecated-type", "warning", "A type that its provider has deprecated."),
+        Rule("deprecated-property", "warning", "A property that its provider has deprecated."),
         # Patches
         Rule("patch-path-unreadable", "error", "A patch with a path that cannot be parsed."),
         Rule("patch-writes-unknown-field", "either", "A patch into a field that there is not."),
@@ -80,6 +87,7 @@ RULES: Final = {
         Rule("cannot-plan", "error", "A claim out of which nothing can be made."),
         Rule("doubtful-plan", "warning", "A claim that says something which does not count."),
         Rule("result-invalid", "error", "A resource that its definition would not allow."),
+        Rule("plugin-missing", "warning", "A provider's plugin that is not where Pulumi.yaml says it is."),
         Rule("provider-unknown", "error", "A native resource of a provider that the stack's config does not have."),
         Rule("external-name-taken", "error", "A claim that chose the external name of another claim's resource."),
         Rule("shared-external-name", "warning", "Two resources of a kind with one external name."),

@@ -1,17 +1,18 @@
 """The kinds that a platform's files define: their versions, schemas and references.
 
-Known are kinds whose CustomResourceDefinition is among the files, kinds that are defined there, and the composites and
-claims of Crossplane definitions. Other kinds are not checked.
+Known are kinds whose CustomResourceDefinition is among the files, kinds that are defined there, the composites and
+claims of Crossplane definitions, and the types of native resources whose SDK is installed. Others are not checked.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Final
 
 from claimsmith.base import fieldpath
-from claimsmith.base.errors import FieldPathError
+from claimsmith.base.errors import FieldPathError, ProviderError
 from claimsmith.base.names import GroupKind
 from claimsmith.compose.references import Table
 from claimsmith.dialects.common.klass import Class, Template
@@ -24,6 +25,8 @@ from claimsmith.kubernetes.schema import Schema
 from claimsmith.kubernetes.schema.lookup import EMBEDDED, OPEN
 from claimsmith.platform import crd_set
 from claimsmith.platform.catalog import Catalog
+from claimsmith.providers import property_schema
+from claimsmith.providers.index import Index
 
 _RECONCILED: Final = ("conditions", "claimConditionTypes", "connectionDetails", "crossplane")
 """What whoever reconciles a composite writes to its status."""
@@ -34,8 +37,10 @@ ANY_OBJECT: Final[Schema] = {"type": "object", EMBEDDED: True, **OPEN}
 class Rules:
     """The schemas of the defined kinds, and the reference table."""
 
-    def __init__(self, catalog: Catalog, table: Table) -> None:
+    def __init__(self, catalog: Catalog, table: Table, sdk: Callable[[str], Index]) -> None:
         self.table = table
+        self.sdk = sdk
+        """What the SDK of a provider declares; a ProviderError where it is not installed."""
         self._given = crd_set.given_crds(catalog)
         self._crds: dict[GroupKind, Crd] = {k: d.data for k, d in self._given.items()}
         for definition in catalog.definitions.values():
@@ -56,6 +61,14 @@ class Rules:
             self._schemas[kind, version] = self._read(kind, version)
         return self._schemas[kind, version]
 
+    def of_template(self, template: Template) -> Schema | None:
+        """The schema of what a template composes."""
+        return self.of(template.api_version, template.group_kind)
+
+    def of_token(self, token: str) -> Schema | None:
+        """The schema of a native type; None if there is none, or its SDK is not installed."""
+        return self.of("", GroupKind.of({"type": token}))
+
     def given(self, api_version: str, kind: GroupKind) -> Schema | None:
         """The same, where a CustomResourceDefinition among the files says so."""
         return self.of(api_version, kind) if kind in self._given else None
@@ -75,11 +88,22 @@ class Rules:
         return kind in self._xrds
 
     def _read(self, kind: GroupKind, version: str) -> Schema | None:
+        if ":" in kind.group:
+            return self._read_native(kind)
         if kind in self._crds:
             return schemas.crd_schema(self._crds[kind], version)
         xrd = self._xrds.get(kind)
         written = xrd.versions.get(version) if xrd else None
         return _composite(xrd, version, kind) if xrd and written and written.get("properties") else None
+
+    def _read_native(self, kind: GroupKind) -> Schema | None:
+        package = kind.group.partition(":")[0]
+        # A missing SDK and an unknown type are reported by themselves, in `native`.
+        with suppress(ProviderError):
+            index = self.sdk(package)
+            found = index.resource(f"{kind.group}:{kind.kind}")
+            return property_schema.document_schema(found, index) if found else None
+        return None
 
 
 def classes(catalog: Catalog) -> Iterator[Class]:

@@ -11,9 +11,11 @@ from claimsmith.base.errors import Collector, Problem, in_order
 from claimsmith.compose.plan import Plan
 from claimsmith.compose.provider_names import unknown_providers
 from claimsmith.platform.catalog import Catalog
+from claimsmith.project import sdks
 from claimsmith.project.components import component_problems
 from claimsmith.project.project import Project
-from claimsmith.tools.validate import choices, crossplane, external_names, fields, references
+from claimsmith.project.settings import missing_plugins
+from claimsmith.tools.validate import choices, crossplane, external_names, fields, native, references
 from claimsmith.tools.validate.rules import Findings, caught
 from claimsmith.tools.validate.schemas import Rules
 
@@ -51,7 +53,7 @@ def validate(
     with caught(found):
         tell("components")
         catalog = project.catalog()
-        rules = Rules(catalog, project.table())
+        rules = Rules(catalog, project.table(), sdks.index_of)
         findings.add(_check_platform(project, catalog, rules, stacks, found))
         reported = {(p.where.file, p.path) for p in findings.errors if p.where}
         report.summary.append(f"components: {len(catalog.classes)} classes")
@@ -75,10 +77,12 @@ def _check_platform(
     findings = Findings()
     findings.odd("doubtful-document", catalog.warnings)
     findings.errors += component_problems(project, catalog.classes.values())
+    findings.odd("plugin-missing", missing_plugins(project.root))
     findings.add(choices.check_choices(catalog))
     findings.odd("class-never-selected", choices.offered_nowhere(catalog, project.stacks()))
     findings.add(crossplane.check_crossplane(catalog, rules))
     findings.add(fields.check_classes(catalog, rules))
+    findings.add(native.check_natives(catalog, rules))
     given: list[Document] = []
     for stack in stacks:
         with caught(found):
