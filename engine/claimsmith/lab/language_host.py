@@ -143,6 +143,9 @@ def run(request: Any, engine: str) -> Any:
             return outcome(loop, os.path.normpath(file))
         finally:
             cancel_tasks(loop)
+            # Threads may still report something. They also notify the loop, which therefore is closed after them.
+            pool.shutdown(wait=True)
+            loop.close()
             sys.stdout.flush()
             sys.stderr.flush()
 
@@ -207,13 +210,12 @@ def show(message: str) -> None:
 
 
 def cancel_tasks(loop: asyncio.AbstractEventLoop) -> None:
-    """Let what is left of a failed program end quietly, and close the loop."""
+    """Let what is left of a failed program end quietly."""
     tasks = asyncio.all_tasks(loop)
     for task in tasks:
         task.cancel()
     with suppress(BaseException):
         loop.run_until_complete(asyncio.gather(*tasks, return_exceptions=True))
-    loop.close()
 
 
 if __name__ == "__main__":
