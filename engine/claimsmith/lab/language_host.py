@@ -143,9 +143,6 @@ def run(request: Any, engine: str) -> Any:
             return outcome(loop, os.path.normpath(file))
         finally:
             cancel_tasks(loop)
-            # Threads may still report something. They also notify the loop, which therefore is closed after them.
-            pool.shutdown(wait=True)
-            loop.close()
             sys.stdout.flush()
             sys.stderr.flush()
 
@@ -210,12 +207,13 @@ def show(message: str) -> None:
 
 
 def cancel_tasks(loop: asyncio.AbstractEventLoop) -> None:
-    """Let what is left of a failed program end quietly."""
+    """Let what is left of a failed program end quietly, and close the loop."""
     tasks = asyncio.all_tasks(loop)
     for task in tasks:
         task.cancel()
     with suppress(BaseException):
         loop.run_until_complete(asyncio.gather(*tasks, return_exceptions=True))
+    loop.close()
 
 
 if __name__ == "__main__":
