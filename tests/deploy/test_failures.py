@@ -122,6 +122,7 @@ def official_host(loop: asyncio.AbstractEventLoop, pool: ThreadPoolExecutor) -> 
 
 
 def own_host(loop: asyncio.AbstractEventLoop, pool: ThreadPoolExecutor) -> None:
+    """The end of a program in our own host."""
     language_host.cancel_tasks(loop)
     pool.shutdown(wait=True)
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
-from collections.abc import Mapping, Sequence
+import threading
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import pulumi
@@ -43,11 +44,22 @@ async def _report(address: ChildAddress, resource: KubernetesObject, cluster: Cl
     except Exception:
         return  # The engine reports it.
     if failed:
-        # The SDK ends the program at the first registration that it cannot make (wait_for_rpcs), and this task with it.
-        # Hosts await the threads of the default executor before the run ends: a thread looks up and reports, no task.
-        thread = contextvars.copy_context().run
-        loop = asyncio.get_running_loop()
-        await asyncio.shield(loop.run_in_executor(None, thread, _log_unready, address, resource.document, cluster))
+        await _certainly(contextvars.copy_context().run, _log_unready, address, resource.document, cluster)
+
+
+async def _certainly(call: Callable[..., object], *args: Any) -> None:
+    """Call a function that returns even if the program ends meanwhile: a thread runs it, not this task.
+
+    The SDK ends the program, and all tasks with it, at the first registration that fails (`wait_for_rpcs`). The
+    official host then awaits the threads, and ours cancels the tasks.
+    """
+    thread = threading.Thread(target=call, args=args)
+    thread.start()
+    try:
+        await asyncio.to_thread(thread.join)
+    except asyncio.CancelledError:
+        thread.join()
+        raise
 
 
 async def _failed(resource: KubernetesObject) -> bool:
