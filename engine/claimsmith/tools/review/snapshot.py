@@ -46,7 +46,7 @@ class Snapshot:
     """Whether claims and composites are written to the cluster too."""
 
     @cached_property
-    def made(self) -> dict[str, PlannedResource]:
+    def resources(self) -> dict[str, PlannedResource]:
         """Every object by its URN."""
         return planned_resources(self.plan, self.expansion.drafts, self.catalog.resources, records=self.keeps_records)
 
@@ -180,9 +180,9 @@ def _scheduled(here: _Here, found: Expansion, held: Sequence[Record]) -> tuple[S
 
 
 def _unrecorded(here: _Here, found: Expansion, scheduled: Schedule) -> list[Problem]:
-    known = {r.claim for r in here.records}
-    bindings = [b for b in found.bindings() if b.claim.key not in known]
-    placements = [p for p in scheduled.placements if p.application.key not in known]
+    recorded = {r.claim for r in here.records}
+    bindings = [b for b in found.bindings() if b.claim.key not in recorded]
+    placements = [p for p in scheduled.placements if p.application.key not in recorded]
     return [*binding.unrecorded(bindings, here.stack), *scheduling.unrecorded(placements, here.stack)]
 
 
