@@ -152,17 +152,20 @@ def parameter(argument: ast.arg, default: ast.expr | None) -> str:
 
 
 def fields(node: ast.ClassDef) -> Iterator[str]:
-    """The annotated fields of a class as a table, each with the text below it."""
+    """The annotated fields of a class as a table, each with the text below it; those for type checkers too."""
     rows = []
-    for index, inner in enumerate(node.body):
+    body = [inner for part in node.body for inner in (part.body if isinstance(part, ast.If) else [part])]
+    for index, inner in enumerate(body):
         match inner:
             case ast.AnnAssign(target=ast.Name(id=name), annotation=annotation) if not name.startswith("_"):
-                match node.body[index + 1 : index + 2]:
+                match body[index + 1 : index + 2]:
                     case [ast.Expr(value=ast.Constant(value=str(text)))]:
-                        told = " ".join(text.split())
+                        description = " ".join(text.split())
                     case _:
-                        told = ""
-                rows.append(f"| `{name}` | `{ast.unparse(annotation)}` | {told} |".replace(" | None", " or None"))
+                        description = ""
+                rows.append(
+                    f"| `{name}` | `{ast.unparse(annotation)}` | {description} |".replace(" | None", " or None")
+                )
     if rows:
         yield "| field | type | |\n| --- | --- | --- |\n" + "\n".join(rows) + "\n"
 

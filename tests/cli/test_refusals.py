@@ -328,6 +328,41 @@ def test_a_folder_that_is_no_project(runner: CliRunner, tmp_path: Path) -> None:
     assert "--project" in said
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        pytest.param(VALIDATE, id="validate"),
+        pytest.param(["validate", "-o", "json"], id="json"),
+        pytest.param(RENDER, id="render"),
+        pytest.param(["render", "xr.yaml", "composition.yaml"], id="render-files"),
+        pytest.param(["convert", "class.yaml"], id="convert"),
+        pytest.param(["init", "shop"], id="init"),
+    ],
+)
+def test_a_current_folder_that_was_removed(
+    runner: CliRunner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: list[str]
+) -> None:
+    folder = tmp_path / "gone"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    folder.rmdir()
+    result = runner.invoke(app, words)
+    assert result.exit_code == 1
+    assert "the current folder was removed" in result.stderr
+    assert "fix: change into a folder that exists, or use --project FOLDER" in result.stderr
+    assert ('"problems"' in result.stdout) == ("json" in words)
+
+
+def test_a_bug_in_a_folder_that_exists_is_called_so(runner: CliRunner, monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(_: Path | None = None) -> Path:
+        raise FileNotFoundError("a file of ours")
+
+    monkeypatch.setattr("claimsmith.project.project.find_root", missing)
+    result = runner.invoke(app, VALIDATE)
+    assert result.exit_code == 3
+    assert "this is a bug of claimsmith: FileNotFoundError: a file of ours" in result.stderr
+
+
 def test_find_root_from_below(tmp_path: Path) -> None:
     root = write_files(tmp_path, FILES)
     assert find_root(root / "stacks" / "dev") == root

@@ -722,7 +722,7 @@ def test_members_of_a_static_composite(tmp_path: Path, kind: str, selector: Data
         pytest.param({"claimRef": {"kind": "A", "namespace": "n", "name": "b"}}, "A n/b", id="of-a-claim"),
         pytest.param({"compositeRef": {"kind": "A", "name": "b"}}, "A b", id="of-a-composite"),
         pytest.param({"aggregateRef": {"kind": "A", "name": "b"}}, "A b", id="of-an-aggregate"),
-        pytest.param({"annotations": {OWNER: "shop/dev/uid"}}, "what shop/dev/uid made", id="made-for-a-claim"),
+        pytest.param({"annotations": {OWNER: "shop/dev/uid"}}, "what shop/dev/uid created", id="made-for-a-claim"),
     ],
 )
 def test_a_member_of_another_is_left_out_and_said(tmp_path: Path, kind: str, more: Data, holder: str) -> None:

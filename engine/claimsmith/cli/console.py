@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ParamSpec, TypeVar
 
 import typer
 
-from claimsmith.base.errors import EngineError, Problem
+from claimsmith.base.errors import EngineError, LoadError, Problem
 from claimsmith.base.printable import json_text, visible
 
 if TYPE_CHECKING:
@@ -63,10 +63,7 @@ def command(function: Callable[P, R]) -> Callable[P, R]:
         try:
             return function(*args, **kwargs)
         except EngineError as error:
-            if kwargs.get("output") == Format.json:
-                print_json({"problems": [p.to_dict() for p in error.problems]})
-            print_problems(error.problems)
-            raise typer.Exit(error.exit_code) from error
+            raise _refusal(error, kwargs) from error
         except KeyboardInterrupt:
             say("interrupted")
             raise typer.Exit(130) from None
@@ -77,6 +74,10 @@ def command(function: Callable[P, R]) -> Callable[P, R]:
         except (typer.Exit, typer.Abort, typer.BadParameter):
             raise
         except Exception as error:
+            if _folder_is_gone():
+                what = "the current folder was removed or moved while a shell or a program was in it"
+                fix = "change into a folder that exists, or use --project FOLDER with an absolute path"
+                raise _refusal(LoadError(Problem(what, fix=fix)), kwargs) from error
             if os.environ.get("CLAIMSMITH_DEBUG"):
                 raise
             say(f"this is a bug of claimsmith: {type(error).__name__}: {error}")
@@ -84,6 +85,22 @@ def command(function: Callable[P, R]) -> Callable[P, R]:
             raise typer.Exit(3) from error
 
     return run
+
+
+def _refusal(error: EngineError, arguments: Mapping[str, object]) -> typer.Exit:
+    """Print the problems of an error in the format that the command was asked for; returns its exit."""
+    if arguments.get("output") == Format.json:
+        print_json({"problems": [p.to_dict() for p in error.problems]})
+    print_problems(error.problems)
+    return typer.Exit(error.exit_code)
+
+
+def _folder_is_gone() -> bool:
+    try:
+        os.getcwd()
+    except FileNotFoundError:
+        return True
+    return False
 
 
 def find_project() -> Project:

@@ -25,7 +25,7 @@ def init(
     folder: Annotated[
         Path, typer.Argument(metavar="[DIR]", help="A folder that is empty or not there yet.", show_default=False)
     ] = Path(),
-    name: Annotated[str | None, typer.Option(help="The project's name; the folder's where none is given.")] = None,
+    name: Annotated[str | None, typer.Option(help="The project's name; by default that of the folder.")] = None,
 ) -> None:
     """Create a platform project with a class, a claim and their tests.
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+import contextvars
+import threading
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import pulumi
@@ -30,29 +32,55 @@ def watch(context: Context, plan: Plan) -> None:
     if cluster is None or pulumi.runtime.is_dry_run():
         return
     children = [(c.address, r) for p in plan.walk() for c in p.children if (r := context.registered(c.address))]
-    watched: pulumi.Input[bool] = _report(children, cluster)
+    watched: pulumi.Input[Any] = _all_reported(children, cluster)
     pulumi.Output.from_input(watched)
 
 
-async def _report(children: Sequence[tuple[ChildAddress, KubernetesObject]], cluster: Cluster) -> bool:
-    for address, resource in children:
-        try:
-            failed = await _failed(resource)
-        except Exception:
-            return False  # The engine reports it.
-        if failed and (problem := await asyncio.to_thread(_unready, address, resource.document, cluster)):
-            pulumi.log.error(str(problem))
-    return True
+async def _all_reported(children: Sequence[tuple[ChildAddress, KubernetesObject]], cluster: Cluster) -> None:
+    await asyncio.gather(*(_report(address, resource, cluster) for address, resource in children))
+
+
+async def _report(address: ChildAddress, resource: KubernetesObject, cluster: Cluster) -> None:
+    try:
+        failed = await _failed(resource)
+    except Exception:
+        return  # The engine reports it.
+    if failed:
+        await _certainly(contextvars.copy_context().run, _log_unready, address, resource.document, cluster)
+
+
+async def _certainly(call: Callable[..., object], *args: Any) -> None:
+    """Call a function that returns even if the program ends meanwhile: a thread runs it, not this task.
+
+    The SDK ends the program, and all tasks with it, at the first registration that fails (`wait_for_rpcs`). The
+    official host then awaits the threads, and ours cancels the tasks.
+    """
+    thread = threading.Thread(target=call, args=args)
+    thread.start()
+    try:
+        await asyncio.to_thread(thread.join)
+    except asyncio.CancelledError:
+        thread.join()
+        raise
 
 
 async def _failed(resource: KubernetesObject) -> bool:
-    """Whether a child was created and did not become ready; what depends on it was then not created at all."""
+    """Whether a child was created and did not become ready; what depends on it was then not created at all.
+
+    It awaits outputs of the resource itself, none derived from them: dependents that fail must not be quicker.
+    """
+    if resource.existing:
+        return False
     try:
-        created = await resource.id.future()
-        return bool(created) and not await resource.ready.is_known()
+        return not await resource.metadata.is_known() and bool(await resource.id.future())
     except _FAILED as error:
         # The resources that depend on it fail too, with the same message.
         return f"resource {resource._name} [" in str(error)
+
+
+def _log_unready(address: ChildAddress, document: Mapping[str, Any], cluster: Cluster) -> None:
+    if problem := _unready(address, document, cluster):
+        pulumi.log.error(str(problem))
 
 
 def _unready(address: ChildAddress, document: Mapping[str, Any], cluster: Cluster) -> Problem | None:

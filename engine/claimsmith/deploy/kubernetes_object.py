@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pulumi
 
@@ -28,9 +28,12 @@ class KubernetesObject(pulumi.CustomResource):
     """Whether it stays in the cluster when it leaves the stack."""
     existing = False
     """Whether it is only read: it existed before the stack, and stays after it."""
-    metadata: pulumi.Output[Any]
-    spec: pulumi.Output[Any]
-    status: pulumi.Output[Any]
+    if TYPE_CHECKING:
+        # The SDK (3.272) evaluates the annotations of a resource's class again for each resource. All of these are Any,
+        # which it treats as no annotation at all.
+        metadata: pulumi.Output[Any]
+        spec: pulumi.Output[Any]
+        status: pulumi.Output[Any]
 
     def __init__(
         self, resource_name: str, document: Mapping[str, Any], opts: pulumi.ResourceOptions, *, patch: bool = False
@@ -56,9 +59,8 @@ class KubernetesObject(pulumi.CustomResource):
         """
         if self.existing:
             return self.urn
-        # Output.all lifts every nested value of what it joins: only that the metadata is known counts, not what it is.
-        known = self.metadata.apply(lambda _: None)
-        return pulumi.Output.all(self.id, known).apply(lambda both: str(both[0]))
+        # Not by Output.all, which lifts every nested value of what it joins: only that the metadata is known counts.
+        return self.metadata.apply(lambda _: self.id)
 
     @property
     def name(self) -> pulumi.Output[str]:

@@ -171,4 +171,4 @@ def _holder(planned: PlannedClaim, document: Object) -> str | None:
             place = f"{reference['namespace']}/" if reference.get("namespace") else ""
             return f"{reference.get('kind')} {place}{reference.get('name')}"
     owner = owner_of(dict(document))
-    return f"what {owner} made" if owner and not owner.endswith("/given") else None
+    return f"what {owner} created" if owner and not owner.endswith("/given") else None

@@ -75,7 +75,7 @@ class PipelineParser:
             raise self.unexpected(token)
         for command in commands[1:]:
             if isinstance(command.operands[0], goast.Dot | goast.Nil | goast.Literal):
-                raise refusal("a value cannot be given a value", "pipe into a function", self.place.at(command.pos))
+                raise refusal("a value takes no argument", "pipe into a function", self.place.at(command.pos))
         if not assigns:
             self.scope.extend(names)
         if len(self.scope) > _MAX_VARIABLES:

@@ -36,8 +36,8 @@ def agreeing(comparison: Comparison) -> dict[str, dict[str, Any]]:
         old = pair.old and {"inputs": plain(pair.old.document)}
         op = {"updated": "update", "same": "same"}[pair.op.value]
         diff = {".".join(map(str, d.path)): {"kind": "update"} for d in pair.found}
-        step = {"op": op, "urn": pair.made.urn, "oldState": old, "newState": {}, "detailedDiff": diff}
-        steps[pair.made.part] = step
+        step = {"op": op, "urn": pair.resource.urn, "oldState": old, "newState": {}, "detailedDiff": diff}
+        steps[pair.resource.part] = step
     return steps
 
 
@@ -214,7 +214,7 @@ def test_fields_with_dots_in_their_names_are_read() -> None:
         pytest.param(
             {"diagnostics": [{"severity": "info", "message": "x"}]}, "error: no stack", ["no stack"], id="stderr"
         ),
-        pytest.param({}, "", ["no reason given"], id="nothing"),
+        pytest.param({}, "", ["it names no reason"], id="nothing"),
     ],
 )
 def test_failed_previews_are_told(told: Any, stderr: str, want: list[str]) -> None:

@@ -34,8 +34,8 @@ def test_urns_are_those_that_explain_tells(stack: str) -> None:
     # A test on the real engine holds these against what was deployed.
     project = Project(ROOT)
     stories = stories_of(project, stack)
-    made = read_snapshot(project, stack).made.values()
-    ours = {m.urn for m in made if m.claim and not m.cluster}
+    resources = read_snapshot(project, stack).resources.values()
+    ours = {r.urn for r in resources if r.claim and not r.cluster}
     assert ours == {urn for story in stories for urn in told(story)}
     assert ours
 

@@ -57,7 +57,7 @@ class _Resource(Model):
     @model_validator(mode="after")
     def _sound(self) -> _Resource:
         if self.patch and self.patches:
-            raise ValueError("both 'patch' and 'patches' are given; fix: keep 'patches'")
+            raise ValueError("both 'patch' and 'patches' are set; fix: keep 'patches'")
         if (self.base is None) == (self.template is None):
             raise ValueError("a resource has either a base or a template; fix: give it a base")
         if self.template and (self.patch or self.patches):

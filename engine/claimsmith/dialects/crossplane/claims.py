@@ -147,7 +147,7 @@ def _of_claims() -> dict[str, Schema]:
         "compositeDeletePolicy": described(
             "Whether a deletion waits for all that was composed.", {**TEXT, "enum": ["Background", "Foreground"]}
         ),
-        "resourceRef": described("The composite that was made for the claim.", _OPEN),
+        "resourceRef": described("The composite that was created for the claim.", _OPEN),
         "publishConnectionDetailsTo": _OPEN,
         "writeConnectionSecretToRef": record(
             "Where the connection details go: a Secret in the claim's own namespace.",

@@ -195,7 +195,7 @@ def _record_crd(api_version: str, kind: str, namespaced: bool, description: str,
         "description": description,
         PRESERVE: True,
         "properties": {
-            "spec": {"type": "object", "description": "What it is made of.", PRESERVE: True},
+            "spec": {"type": "object", "description": "The resources that it is composed of.", PRESERVE: True},
             "status": {"type": "object", "description": "What became of it.", PRESERVE: True},
         },
     }
@@ -212,15 +212,17 @@ def _claim_fields() -> dict[str, Any]:
             *("name",),
             name=described("The Secret's name.", NAME),
         ),
-        "classRef": object_ref("The class that provisions what is claimed; chosen where it is not given."),
+        "classRef": object_ref("The class that provisions the claimed resource; selected if it is not set."),
         "classSelector": selector("Which classes may be chosen, by their labels; {} means any."),
-        "resourceRef": object_ref("What this claim is bound to; given beforehand, it claims what exists already."),
+        "resourceRef": object_ref(
+            "The resource that this claim is bound to; set it beforehand to claim an existing resource."
+        ),
     }
 
 
 def _claim_status() -> dict[str, Any]:
     condition = record(
-        "One thing that is known of the claim.",
+        "One condition of the claim.",
         *("type", "status"),
         type=described("What it is about, as in Ready.", TEXT),
         status=described("Whether it holds: True, False or Unknown.", TEXT),
@@ -235,7 +237,7 @@ def _claim_status() -> dict[str, Any]:
         PRESERVE: True,
         "properties": {
             "bindingPhase": described("Whether the claim is bound.", phases),
-            "conditions": described("What is known of the claim.", {"type": "array", "items": condition}),
+            "conditions": described("The conditions of the claim.", {"type": "array", "items": condition}),
         },
     }
 

@@ -60,7 +60,7 @@ def selector(description: str) -> Schema:
 
 
 COMPOSITION_REF = record(
-    "The composition to use; found by the selector or the definition's default where it is not given.",
+    "The composition to use; selected by the selector or the definition's default if it is not set.",
     *("name",),
     apiVersion=described("The group and version of compositions.", TEXT),
     kind=described("Always Composition.", {**TEXT, "enum": [COMPOSITION.kind]}),
@@ -71,7 +71,7 @@ COMPOSITION_REF = record(
 def resource_ref(definition: Definition) -> Schema:
     """A requirement's reference to the composite that it is bound to."""
     kind = definition.group_kind.kind
-    return object_ref(f"The {kind} that this is bound to; made anew where it is not given.")
+    return object_ref(f"The {kind} that this is bound to; a new one is created if it is not set.")
 
 
 def injected_schema(definition: Definition, *, requirement: bool) -> Schema:

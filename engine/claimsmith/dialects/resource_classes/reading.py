@@ -222,7 +222,7 @@ def _spec(
             Problem(what, where, "specTemplate", "add specTemplate: with the spec of what the class makes")
         )
     if raw.spec_template is not None:
-        raise ModelError(Problem("both 'spec' and 'specTemplate' are given", where, "spec", "keep 'specTemplate'"))
+        raise ModelError(Problem("both 'spec' and 'specTemplate' are set", where, "spec", "keep 'specTemplate'"))
     warnings.append(Problem("'spec' is read as 'specTemplate'", where, "spec", "write specTemplate:"))
     return "spec", raw.spec
 

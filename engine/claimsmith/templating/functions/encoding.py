@@ -130,7 +130,7 @@ def from_yaml(text: str) -> dict[str, Any]:
     limits.fits(16 * len(text))
     found = documents.read_documents(text, file="fromYaml")
     if len(found) > 1:
-        raise refusal("fromYaml was given several documents", "give it one")
+        raise refusal("fromYaml got several documents", "give it one")
     value = found[0].data if found else {}
     limits.size(value)
     return value

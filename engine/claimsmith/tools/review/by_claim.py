@@ -30,37 +30,37 @@ from claimsmith.tools.review.resources import PlannedResource, claim_urn
 def stack_review(comparison: Comparison) -> StackReview:
     """The review of an environment, without its warnings."""
     claims = [c for c in _claims(comparison) if c]
-    given = [resource_change(p, comparison) for p in comparison.pairs.get("", ()) if p.op is not Op.same]
-    known = len({*comparison.old.claims, *comparison.new.claims} | _applications(comparison))
+    own = [resource_change(p, comparison) for p in comparison.pairs.get("", ()) if p.op is not Op.same]
+    compared = len({*comparison.old.claims, *comparison.new.claims} | _applications(comparison))
     return StackReview(
         stack=comparison.new.plan.stack,
         claims=tuple(claims),
-        given=tuple(given),
-        unchanged=known - len(claims),
+        given=tuple(own),
+        unchanged=compared - len(claims),
         refusals=comparison.new.refusals,
     )
 
 
 def resource_change(pair: Pair, comparison: Comparison) -> ResourceChange:
     """The change of one resource."""
-    made = pair.made
-    metadata = made.document["metadata"]
+    resource = pair.resource
+    metadata = resource.document["metadata"]
     return ResourceChange(
-        part=made.part,
-        api_version=str(made.document.get("apiVersion", "")),
-        kind=made.kind.kind,
+        part=resource.part,
+        api_version=str(resource.document.get("apiVersion", "")),
+        kind=resource.kind.kind,
         namespace=str(metadata.get("namespace") or ""),
         name=str(metadata["name"]),
         op=pair.op,
-        urn=made.urn,
+        urn=resource.urn,
         fields=tuple(_fields(pair, comparison)),
         settings=tuple(_settings(pair)),
         why="; ".join(filter(None, (_why(pair, comparison), _external(pair)))),
-        where=place_of(made),
-        holds_data=comparison.new.kinds.holds_data(made.kind),
-        cluster=made.cluster,
-        address=_address(made),
-        refers=_refers(made),
+        where=place_of(resource),
+        holds_data=comparison.new.kinds.holds_data(resource.kind),
+        cluster=resource.cluster,
+        address=_address(resource),
+        refers=_refers(resource),
     )
 
 
@@ -84,18 +84,18 @@ def _claim(
     change = _change(old, new)
     if change is Change.changed and not touched:
         return None
-    known = new or old
-    assert known, "a claim is on one side at least"
+    present = new or old
+    assert present, "a claim is on one side at least"
     plan = comparison.new.plan if new else comparison.old.plan
     return ClaimChange(
         claim=address,
-        short=known.binding.claim.key.short,
+        short=present.binding.claim.key.short,
         change=change,
         class_before=str(old.binding.klass.key) if old else "",
         class_after=str(new.binding.klass.key) if new else "",
         reason=new.binding.reason if new else "",
-        where=known.binding.claim.document.source_of(),
-        urn=claim_urn(plan, known),
+        where=present.binding.claim.document.source_of(),
+        urn=claim_urn(plan, present),
         resources=tuple(resource_change(p, comparison) for p in touched),
         kept=_kept(pairs),
     )
@@ -121,8 +121,8 @@ def _application(address: str, comparison: Comparison) -> ClaimChange | None:
     moved = bool(old and new and old.target_key != new.target_key)
     if old and new and not touched and not moved:
         return None
-    known = new or old
-    assert known, "an application is on one side at least"
+    present = new or old
+    assert present, "an application is on one side at least"
     change = Change.added if old is None else Change.removed if new is None else Change.changed
     return ClaimChange(
         claim=address,
@@ -131,28 +131,34 @@ def _application(address: str, comparison: Comparison) -> ClaimChange | None:
         class_before=str(old.target_key) if old else "",
         class_after=str(new.target_key) if new else "",
         reason=new.reason if new else "",
-        where=known.application.document.source_of(),
+        where=present.application.document.source_of(),
         resources=tuple(resource_change(p, comparison) for p in touched),
         kept=_kept(pairs),
     )
 
 
 def _kept(pairs: list[Pair]) -> tuple[Kept, ...]:
-    same = [p.made for p in pairs if p.op is Op.same]
+    same = [p.resource for p in pairs if p.op is Op.same]
     names = [str(m.document["metadata"]["name"]) for m in same]
     return tuple(Kept(m.part, m.kind.kind, name, _address(m), _refers(m)) for m, name in zip(same, names, strict=True))
 
 
-def _address(made: PlannedResource) -> str:
-    return made.child.address if made.child else f"{made.claim}/{made.part}" if made.claim else made.part
+def _address(resource: PlannedResource) -> str:
+    return (
+        resource.child.address
+        if resource.child
+        else f"{resource.claim}/{resource.part}"
+        if resource.claim
+        else resource.part
+    )
 
 
-def _refers(made: PlannedResource) -> tuple[str, ...]:
+def _refers(resource: PlannedResource) -> tuple[str, ...]:
     """What it refers to; for a Secret the children whose keys it unites."""
-    if made.secret and made.planned:
-        templates = {c.template.name: c.address for c in made.planned.children}
-        return tuple(templates[s.child] for s in made.secret.sources if s.child in templates)
-    return tuple(dict.fromkeys(r.resource for r in refs(made.document)))
+    if resource.secret and resource.planned:
+        templates = {c.template.name: c.address for c in resource.planned.children}
+        return tuple(templates[s.child] for s in resource.secret.sources if s.child in templates)
+    return tuple(dict.fromkeys(r.resource for r in refs(resource.document)))
 
 
 def _fields(pair: Pair, comparison: Comparison) -> Iterator[FieldChange]:
@@ -197,48 +203,48 @@ def _plain(value: Any) -> Any:
     return list(value) if isinstance(value, tuple) else value
 
 
-def _sources(made: PlannedResource) -> list[str]:
-    assert made.secret, "only Secrets have sources"
+def _sources(resource: PlannedResource) -> list[str]:
+    assert resource.secret, "only Secrets have sources"
     return [
         f"{s.child}: {', '.join(s.key_names)}" if s.keys is not None else f"{s.child}: all keys"
-        for s in made.secret.sources
+        for s in resource.secret.sources
     ]
 
 
 def _external(pair: Pair) -> str:
     """The external name of a new object, if one is set: a resource of that name may exist already."""
-    if pair.op is not Op.created or pair.made.child is None:
+    if pair.op is not Op.created or pair.resource.child is None:
         return ""
-    if is_native(pair.made.document):
-        taken = object_at(pair.made.document, "options").get("import")
+    if is_native(pair.resource.document):
+        taken = object_at(pair.resource.document, "options").get("import")
         return f"takes over the existing {taken}" if taken else ""
-    name = external_name(pair.made.child)
-    return f"its external name is {name!r}" if name not in (None, pair.made.child.name) else ""
+    name = external_name(pair.resource.child)
+    return f"its external name is {name!r}" if name not in (None, pair.resource.child.name) else ""
 
 
-def _element(made: PlannedResource) -> tuple[str, str] | None:
+def _element(resource: PlannedResource) -> tuple[str, str] | None:
     """The looped template of a resource and the key of its element; None for any other."""
-    return made.child.template.element if made.child else None
+    return resource.child.template.element if resource.child else None
 
 
 def _why(pair: Pair, comparison: Comparison) -> str:
-    made = pair.made
-    again = pair.new is None and made.urn in comparison.reborn
+    resource = pair.resource
+    again = pair.new is None and resource.urn in comparison.reborn
     match pair.op:
-        case Op.created if made.urn in comparison.lost:
+        case Op.created if resource.urn in comparison.lost:
             return "merged into the live object that another URN of the engine's has"
         case Op.deleted if again:
             return "and with it what was just merged into it"
-        case Op.created if made.claim in comparison.old.claims:
-            return f"one element added: {element[1]!r}" if (element := _element(made)) else "its template is new"
-        case Op.deleted | Op.retained if made.claim in comparison.new.claims:
-            if element := _element(made):
+        case Op.created if resource.claim in comparison.old.claims:
+            return f"one element added: {element[1]!r}" if (element := _element(resource)) else "its template is new"
+        case Op.deleted | Op.retained if resource.claim in comparison.new.claims:
+            if element := _element(resource):
                 return f"no element has the key {element[1]!r} any more; one whose key changed is deleted and created"
             return "no template composes it any more"
-        case Op.replaced if pair.old and pair.old.cluster != made.cluster:
-            return f"it moves from {pair.old.cluster or 'the stack'} to {made.cluster or 'the stack'}"
+        case Op.replaced if pair.old and pair.old.cluster != resource.cluster:
+            return f"it moves from {pair.old.cluster or 'the stack'} to {resource.cluster or 'the stack'}"
         case Op.replaced:
-            changed = [fieldpath.to_text(d.path) for d in pair.found if replacing(made, d.path, comparison.new)]
+            changed = [fieldpath.to_text(d.path) for d in pair.found if replacing(resource, d.path, comparison.new)]
             return f"{', '.join(changed or ['its cluster'])} cannot be changed in place by the engine"
         case _:
             return ""

@@ -29,14 +29,14 @@ def cause_of(
     return _cause(after, before, new[1], gone=False)
 
 
-def place_of(made: PlannedResource) -> Source | None:
+def place_of(resource: PlannedResource) -> Source | None:
     """The place in the project's files that an object comes from."""
-    if made.source:
-        return made.source.source_of()
-    if made.child is None or made.planned is None:
-        return made.planned.binding.claim.document.source_of() if made.planned else None
-    template = made.child.template
-    return (template.document or made.planned.binding.klass.document).source_of(template.at)
+    if resource.source:
+        return resource.source.source_of()
+    if resource.child is None or resource.planned is None:
+        return resource.planned.binding.claim.document.source_of() if resource.planned else None
+    template = resource.child.template
+    return (template.document or resource.planned.binding.klass.document).source_of(template.at)
 
 
 def _written(difference: Difference, old: PlannedResource, new: PlannedResource) -> Cause | None:
@@ -48,27 +48,27 @@ def _written(difference: Difference, old: PlannedResource, new: PlannedResource)
     )
 
 
-def _last(side: Snapshot, made: PlannedResource, path: fieldpath.Path) -> Step | None:
+def _last(side: Snapshot, resource: PlannedResource, path: fieldpath.Path) -> Step | None:
     """The last step that sets a field."""
-    if made.child is None:
+    if resource.child is None:
         return None
-    if made.kind.kind == "Secret" and path[0] == "data" and "stringData" in made.child.document:
+    if resource.kind.kind == "Secret" and path[0] == "data" and "stringData" in resource.child.document:
         path = ("stringData", *path[1:])
     try:
-        known = side.facts.claims[ClaimKey.parse(made.claim)]
-        steps = trace(side.facts, known, child=made.part, path=fieldpath.to_text(path)).steps
+        claim = side.facts.claims[ClaimKey.parse(resource.claim)]
+        steps = trace(side.facts, claim, child=resource.part, path=fieldpath.to_text(path)).steps
     except (EngineError, KeyError):
         return None
     counting = [s for s in steps if s.patch is None or s.patch.applied]
     return counting[-1] if counting else None
 
 
-def _cause(step: Step, before: Step | None, made: PlannedResource, *, gone: bool) -> Cause:
+def _cause(step: Step, before: Step | None, resource: PlannedResource, *, gone: bool) -> Cause:
     what, was = _text(step), _text(before) if before else ""
     was = was if was != what else ""
     if step.patch is None:
         return Cause(step.by, what, step.where, was, gone=gone)
-    read, where = _changed_read(step.patch, before.patch if before else None, made)
+    read, where = _changed_read(step.patch, before.patch if before else None, resource)
     whose = "environment" if step.patch.origin == Origin.environment.value else "claim"
     return Cause("patch", what, step.where, was, read, where, whose, gone)
 
@@ -81,16 +81,16 @@ def _text(step: Step) -> str:
 
 
 def _changed_read(
-    patch: ExplainedPatch, before: ExplainedPatch | None, made: PlannedResource
+    patch: ExplainedPatch, before: ExplainedPatch | None, resource: PlannedResource
 ) -> tuple[str, Source | None]:
     """The claim's field that the patch reads and whose value has changed."""
-    known = {r.path: r.value for r in before.reads} if before else {}
+    read_before = {r.path: r.value for r in before.reads} if before else {}
     for read in patch.reads:
-        old = known.get(read.path, ABSENT)
-        if old != read.value and (before is None or read.path in known):
+        old = read_before.get(read.path, ABSENT)
+        if old != read.value and (before is None or read.path in read_before):
             if before is None:
                 return "", None
-            if is_secret(made.document, fieldpath.parse(patch.to)) or is_secret({}, fieldpath.parse(read.path)):
+            if is_secret(resource.document, fieldpath.parse(patch.to)) or is_secret({}, fieldpath.parse(read.path)):
                 return f"{read.path} changed", read.where
             return f"{read.path}: {shown(old)} → {shown(read.value)}", read.where
     return "", None

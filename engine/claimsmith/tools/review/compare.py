@@ -30,11 +30,11 @@ class Pair:
     found: tuple[Difference, ...] = ()
 
     @property
-    def made(self) -> PlannedResource:
+    def resource(self) -> PlannedResource:
         """It as it will be, or as it was."""
-        known = self.new or self.old
-        assert known, "a pair has a side"
-        return known
+        present = self.new or self.old
+        assert present, "a pair has a side"
+        return present
 
 
 @dataclass(slots=True)
@@ -59,40 +59,42 @@ def compare(old: Snapshot, new: Snapshot) -> Comparison:
     """What becomes of every object of two sides."""
     comparison = Comparison(old, new)
     taken: set[str] = set()
-    for made in new.made.values():
-        before = next((old.made[u] for u in (made.urn, *made.aliases) if u in old.made and u not in taken), None)
+    for resource in new.resources.values():
+        before = next(
+            (old.resources[u] for u in (resource.urn, *resource.aliases) if u in old.resources and u not in taken), None
+        )
         if before:
             taken.add(before.urn)
-        comparison.pairs.setdefault(made.claim, []).append(_pair(before, made, new))
-    for made in old.made.values():
-        if made.urn not in taken:
-            op = Op.retained if made.options.retain else Op.deleted
-            comparison.pairs.setdefault(made.claim, []).append(Pair(made, None, op))
+        comparison.pairs.setdefault(resource.claim, []).append(_pair(before, resource, new))
+    for resource in old.resources.values():
+        if resource.urn not in taken:
+            op = Op.retained if resource.options.retain else Op.deleted
+            comparison.pairs.setdefault(resource.claim, []).append(Pair(resource, None, op))
     gone = {p.old.identity: p for p in comparison.all() if p.old and p.new is None}
     fresh = [p.new for p in comparison.all() if p.new and p.old is None]
-    comparison.lost = {made.urn: gone[made.identity] for made in fresh if made.identity in gone}
-    comparison.reborn = {lost.made.urn: urn for urn, lost in comparison.lost.items()}
+    comparison.lost = {resource.urn: gone[resource.identity] for resource in fresh if resource.identity in gone}
+    comparison.reborn = {lost.resource.urn: urn for urn, lost in comparison.lost.items()}
     return comparison
 
 
-def replacing(made: PlannedResource, path: fieldpath.Path, side: Snapshot) -> bool:
+def replacing(resource: PlannedResource, path: fieldpath.Path, side: Snapshot) -> bool:
     """Whether the engine's provider replaces the object when this field changes."""
-    if is_native(made.document):
-        return effect_on(made, path, side) is Effect.replaced
+    if is_native(resource.document):
+        return effect_on(resource, path, side) is Effect.replaced
     if any(within(path, p) for p in IDENTITY):
         return True
-    return touching(path, side.kinds.replaced.get(made.kind, ())) is not None and not made.held
+    return touching(path, side.kinds.replaced.get(resource.kind, ())) is not None and not resource.held
 
 
-def effect_on(made: PlannedResource, path: fieldpath.Path, side: Snapshot) -> Effect:
+def effect_on(resource: PlannedResource, path: fieldpath.Path, side: Snapshot) -> Effect:
     """What the change of a field does to a native resource: by its class, the table of kinds, and its provider."""
     if path[:1] != (PROPERTIES,):
         # Another provider may be another account: nobody but the engine can tell.
         return Effect.unknown if path[:2] == (OPTIONS, "provider") else Effect.in_place
-    if touching(path, side.kinds.replaced.get(made.kind, ())) is not None:
+    if touching(path, side.kinds.replaced.get(resource.kind, ())) is not None:
         return Effect.replaced
-    asked = object_at(made.document, OPTIONS).get("replaceOnChanges") or ()
-    token = str(made.document["type"])
+    asked = object_at(resource.document, OPTIONS).get("replaceOnChanges") or ()
+    token = str(resource.document["type"])
     paths = [fieldpath.parse(p) for p in asked]
     return effect_of(path[1:], token, side.package_schema(token.partition(":")[0]), paths)
 
@@ -116,11 +118,11 @@ def _pair(old: PlannedResource | None, new: PlannedResource, side: Snapshot) -> 
     return Pair(old, new, Op.settings if _treated(old) != _treated(new) else Op.same)
 
 
-def _elsewhere(made: PlannedResource) -> tuple[str, str]:
-    return made.cluster, made.account
+def _elsewhere(resource: PlannedResource) -> tuple[str, str]:
+    return resource.cluster, resource.account
 
 
-def _treated(made: PlannedResource) -> tuple[object, ...]:
+def _treated(resource: PlannedResource) -> tuple[object, ...]:
     """How the engine treats it, beside its document."""
-    options = made.options
-    return options.retain, options.protect, options.timeout, options.ignore_changes, made.account, made.secret
+    options = resource.options
+    return options.retain, options.protect, options.timeout, options.ignore_changes, resource.account, resource.secret

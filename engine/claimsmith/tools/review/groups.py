@@ -34,8 +34,8 @@ class Group:
 
 def groups(claims: Iterable[ClaimChange]) -> list[Group]:
     """Claims by what happens to them, the most destructive first, then the larger groups."""
-    made = [Group(tuple(same)) for same in grouped(claims, _key).values()]
-    return sorted(made, key=lambda g: (_loudness(g.sample), -len(g.claims)))
+    unsorted = [Group(tuple(same)) for same in grouped(claims, _key).values()]
+    return sorted(unsorted, key=lambda g: (_loudness(g.sample), -len(g.claims)))
 
 
 def values(fields: Sequence[FieldChange]) -> list[str]:

@@ -48,8 +48,8 @@ _SHOWN = 3
 
 def compare_preview(comparison: Comparison, steps: Sequence[Step]) -> Previewed:
     """The engine's preview, and where it differs from the comparison of files."""
-    predicted = {p.made.urn: p for p in comparison.all()}
-    known = {u for p in comparison.all() if p.old for u in (p.old.urn, p.made.urn)}
+    predicted = {p.resource.urn: p for p in comparison.all()}
+    compared = {u for p in comparison.all() if p.old for u in (p.old.urn, p.resource.urn)}
     messages = _by_urn(steps)
     found: list[Difference] = []
     agreeing = 0
@@ -59,7 +59,9 @@ def compare_preview(comparison: Comparison, steps: Sequence[Step]) -> Previewed:
             found.append(difference)
         else:
             agreeing += 1
-    beside = [(u, s) for u, s in messages.items() if u not in predicted and u not in known and op_of(s) is not Op.same]
+    beside = [
+        (u, s) for u, s in messages.items() if u not in predicted and u not in compared and op_of(s) is not Op.same
+    ]
     extra = [(u, s) for u, s in beside if _is_object(u)]
     found += [Difference(u, "nothing", op_of(s).value, _why_beside(u)) for u, s in extra if not _is_record(u)]
     ops = Counter(op_of(messages[u]) for u in messages if _is_object(u) and op_of(messages[u]) is not Op.same)
@@ -101,7 +103,7 @@ def _by_urn(steps: Iterable[Step]) -> dict[str, Step]:
 
 def _difference(pair: Pair, step: Step | None) -> Difference | None:
     ours = Op.same if pair.op is Op.settings else pair.op
-    urn = pair.made.urn
+    urn = pair.resource.urn
     if step is None:
         gone = pair.new is None
         why = "it is not deployed" if gone else "the engine's program does not create it now"
@@ -154,9 +156,9 @@ def _why(pair: Pair, step: Step, engine: Op) -> str:
     return "the live object was changed by somebody else since the last run"
 
 
-def _deployed_otherwise(made: PlannedResource, inputs: Mapping[str, Any]) -> list[str]:
+def _deployed_otherwise(resource: PlannedResource, inputs: Mapping[str, Any]) -> list[str]:
     """Where the engine's inputs of the last run differ from the base."""
-    found = [d for d in differences(dict(made.document), dict(inputs)) if _tells(d)]
+    found = [d for d in differences(dict(resource.document), dict(inputs)) if _tells(d)]
     paths = [fieldpath.to_text(d.path) for d in found]
     return [*paths[:_SHOWN], *([f"{len(paths) - _SHOWN} more"] if len(paths) > _SHOWN else [])]
 
@@ -165,8 +167,8 @@ def _tells(difference: Differing) -> bool:
     """Whether two values really differ: values of deploy time, hidden values and engine annotations do not."""
     values = (difference.old, difference.new)
     if any(isinstance(v, Ref | Mix) or v == _UNKNOWN or v in _HIDDEN for v in values if not isinstance(v, dict | list)):
-        known = [v.known for v in values if isinstance(v, Ref | Mix)]
-        return bool(known and known[0] is not None and difference.new not in (known[0], _UNKNOWN, *_HIDDEN))
+        resolved = [v.known for v in values if isinstance(v, Ref | Mix)]
+        return bool(resolved and resolved[0] is not None and difference.new not in (resolved[0], _UNKNOWN, *_HIDDEN))
     if difference.path[:2] == ("metadata", "annotations"):
         names = {*difference.path[2:], *(k for v in values if isinstance(v, dict) for k in v)}
         return bool(names - {_OURS, OWNER})
@@ -227,7 +229,8 @@ def _problems(stack: str, report: Mapping[str, Any], stderr: str) -> list[Proble
     lines = [line for text in messages or [stderr] for line in [_cleaned(text)] if line]
     fix = f"run it alone: pulumi preview --stack {stack}"
     return [
-        Problem(f"the engine's preview of {stack!r} failed: {line}", fix=fix) for line in lines or ["no reason given"]
+        Problem(f"the engine's preview of {stack!r} failed: {line}", fix=fix)
+        for line in lines or ["it names no reason"]
     ]
 
 

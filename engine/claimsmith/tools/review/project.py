@@ -131,11 +131,11 @@ def components(project: Project) -> dict[str, str]:
 
 
 def _selected_stacks(before: Project, after: Project, stacks: Sequence[str]) -> list[str]:
-    known = sorted({*before.stacks(), *after.stacks()})
+    stacks_of_both = sorted({*before.stacks(), *after.stacks()})
     for stack in stacks:
-        if stack not in known:
-            raise LoadError(Problem(f"there is no stack {stack!r}, before or now", fix=suggest(stack, known)))
-    return list(dict.fromkeys(stacks)) or known
+        if stack not in stacks_of_both:
+            raise LoadError(Problem(f"there is no stack {stack!r}, before or now", fix=suggest(stack, stacks_of_both)))
+    return list(dict.fromkeys(stacks)) or stacks_of_both
 
 
 def _named(project: Project, after: Project) -> Project:

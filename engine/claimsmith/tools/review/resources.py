@@ -108,17 +108,17 @@ class _Place:
 def planned_resources(
     plan: Plan,
     drafts: Iterable[Draft] = (),
-    given: Mapping[ObjectKey, Document] | None = None,
+    provided: Mapping[ObjectKey, Document] | None = None,
     *,
     records: bool = False,
 ) -> dict[str, PlannedResource]:
     """Every object of a plan by its URN.
 
-    `drafts` are those of the plan's claims, for applications within them; `given` the documents of what is given.
-    `records` says whether claims and composites are written to the cluster too.
+    `drafts` are those of the plan's claims, for applications within them; `provided` the documents of the stack's own
+    resources. `records` says whether claims and composites are written to the cluster too.
     """
     found = [
-        *_given(plan, given or {}),
+        *_provided(plan, provided or {}),
         *(m for claim in plan.claims for m in _claim(plan, claim, _place(plan, claim), "", claim.address)),
         *_workloads(plan, list(drafts)),
     ]
@@ -138,7 +138,7 @@ def _place(plan: Plan, claim: PlannedClaim) -> _Place:
     return _Place(plan.project, plan.stack, (kind,), (claim.component_name,))
 
 
-def _given(plan: Plan, documents: Mapping[ObjectKey, Document]) -> Iterator[PlannedResource]:
+def _provided(plan: Plan, documents: Mapping[ObjectKey, Document]) -> Iterator[PlannedResource]:
     for resource in plan.resources:
         # One without a namespace was put into `default`.
         bare = ObjectKey(resource.key.group_kind, "", resource.key.name)
@@ -186,11 +186,13 @@ def _claim(plan: Plan, claim: PlannedClaim, here: _Place, prefix: str, root: str
 
 def _claim_records(claim: PlannedClaim, here: _Place, prefix: str, root: str) -> Iterator[PlannedResource]:
     """The objects that record a claim and its composites."""
-    made = [reference(c.document) for c in claim.children] + [dict(n.identity.claim_reference()) for n in claim.nested]
+    composed = [reference(c.document) for c in claim.children] + [
+        dict(n.identity.claim_reference()) for n in claim.nested
+    ]
     if claim.binding.klass.static:
-        made = [dict(claim.binding.klass.static)]
+        composed = [dict(claim.binding.klass.static)]
     kept = any(child.options.retain for child in claim.children)
-    for word, document in records_of(claim.identity, claim_data(claim.binding), made or [{}], claim.connections):
+    for word, document in records_of(claim.identity, claim_data(claim.binding), composed or [{}], claim.connections):
         # A composite is retained with its children.
         options = Options(wait_for=(), retain=word == "composite" and kept)
         urn, *aliases = here.urns(document, word)
@@ -222,9 +224,9 @@ def _held(plan: Plan, claim: PlannedClaim, here: _Place, prefix: str, root: str)
     if not static:
         return
     key = claim.binding.klass.key
-    given = {ClassKey(r.key.group_kind, r.key.name) for r in plan.resources}
+    provided = {ClassKey(r.key.group_kind, r.key.name) for r in plan.resources}
     own = {ClassKey(c.binding.claim.key.group_kind, c.binding.claim.key.name) for c in plan.claims}
-    if key in given | own:
+    if key in provided | own:
         return
     head = {k: static[k] for k in ("apiVersion", "kind")}
     spec = {"claimRef": hold(claim.identity)}

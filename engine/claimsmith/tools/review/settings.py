@@ -40,6 +40,6 @@ def permission_changes(old: Document | None, new: Document | None) -> Iterator[R
         path = ".".join(map(str, difference.path))
         what = f"what application teams may do changes: {path}: {shown(difference.old)} → {shown(difference.new)}"
         fix = "see which teams get which namespaces, classes and permissions"
-        known = new or old
-        where = known.source_of(difference.path) if known else None
+        present = new or old
+        where = present.source_of(difference.path) if present else None
         yield ReviewWarning("permissions-changed", Level.warning, what, where=where, fix=fix)

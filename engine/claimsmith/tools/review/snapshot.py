@@ -52,7 +52,7 @@ class Snapshot:
     """What the plugin of a provider says; None where it is not installed."""
 
     @cached_property
-    def made(self) -> dict[str, PlannedResource]:
+    def resources(self) -> dict[str, PlannedResource]:
         """Every object by its URN."""
         return planned_resources(self.plan, self.expansion.drafts, self.catalog.resources, records=self.keeps_records)
 
@@ -195,9 +195,9 @@ def _scheduled(here: _Here, found: Expansion, held: Sequence[Record]) -> tuple[S
 
 
 def _unrecorded(here: _Here, found: Expansion, scheduled: Schedule) -> list[Problem]:
-    known = {r.claim for r in here.records}
-    bindings = [b for b in found.bindings() if b.claim.key not in known]
-    placements = [p for p in scheduled.placements if p.application.key not in known]
+    recorded = {r.claim for r in here.records}
+    bindings = [b for b in found.bindings() if b.claim.key not in recorded]
+    placements = [p for p in scheduled.placements if p.application.key not in recorded]
     return [*binding.unrecorded(bindings, here.stack), *scheduling.unrecorded(placements, here.stack)]
 
 

@@ -30,7 +30,7 @@ def warnings_of(comparison: Comparison) -> tuple[ReviewWarning, ...]:
 
 
 def in_order(found: Sequence[ReviewWarning]) -> tuple[ReviewWarning, ...]:
-    """Warnings by severity; equals in their given order."""
+    """Warnings by severity; equals in their original order."""
     loudness = list(Level)
     return tuple(sorted(dict.fromkeys(found), key=lambda w: loudness.index(w.level)))
 
@@ -57,17 +57,22 @@ def _same_identity(comparison: Comparison) -> Iterator[ReviewWarning]:
 
 def _data_lost(comparison: Comparison) -> Iterator[ReviewWarning]:
     """Deletion or replacement of something that holds data, unless a more severe warning reports it already."""
-    lost = {p.made.urn for p in comparison.lost.values()}
+    lost = {p.resource.urn for p in comparison.lost.values()}
     for pair in comparison.all():
-        made = pair.old
-        if made is None or made.held or made.urn in lost or not comparison.new.kinds.holds_data(made.kind):
+        resource = pair.old
+        if (
+            resource is None
+            or resource.held
+            or resource.urn in lost
+            or not comparison.new.kinds.holds_data(resource.kind)
+        ):
             continue
         if pair.op is Op.deleted:
             fix = "let its reclaimPolicy be Retain, deploy that, and remove it then; or take a backup first"
-            yield _of(made, "data-deleted", Level.danger, f"{_object(made)} holds data and is deleted", fix)
-        elif pair.op is Op.replaced and not made.options.retain:
+            yield _of(resource, "data-deleted", Level.danger, f"{_object(resource)} holds data and is deleted", fix)
+        elif pair.op is Op.replaced and not resource.options.retain:
             fix = "leave what cannot be changed in place as it is, or move the data first"
-            yield _of(made, "data-replaced", Level.danger, f"{_object(made)} holds data and is replaced", fix)
+            yield _of(resource, "data-replaced", Level.danger, f"{_object(resource)} holds data and is replaced", fix)
 
 
 def _unchangeable(comparison: Comparison) -> Iterator[ReviewWarning]:
@@ -286,9 +291,9 @@ def _adopted(plan: Plan) -> Iterator[tuple[str, str, Source]]:
                 cluster = workload.placement.target.cluster.identity
                 what = f"{resource.document['kind']} {place}{metadata['name']} in {cluster}"
                 yield workload.address, what, application.document.source_of(path)
-    for given in plan.resources:
-        if is_adopting(given.document):
-            yield "", str(given.key), Source(f"stacks/{plan.stack}/resources")
+    for provided in plan.resources:
+        if is_adopting(provided.document):
+            yield "", str(provided.key), Source(f"stacks/{plan.stack}/resources")
 
 
 def _keys(secret: Connection) -> set[str] | None:
@@ -299,21 +304,21 @@ def _keys(secret: Connection) -> set[str] | None:
     return keys & set(secret.only) if secret.only else keys
 
 
-def _of(made: PlannedResource, rule: str, level: Level, what: str, fix: str) -> ReviewWarning:
-    return ReviewWarning(rule, level, what, made.claim, made.part, place_of(made), fix)
+def _of(resource: PlannedResource, rule: str, level: Level, what: str, fix: str) -> ReviewWarning:
+    return ReviewWarning(rule, level, what, resource.claim, resource.part, place_of(resource), fix)
 
 
-def _object(made: PlannedResource) -> str:
-    metadata = made.document["metadata"]
+def _object(resource: PlannedResource) -> str:
+    metadata = resource.document["metadata"]
     place = f"{metadata['namespace']}/" if metadata.get("namespace") else ""
-    where = f" in {made.cluster}" if made.cluster else ""
-    return f"{made.kind.kind} {place}{metadata['name']}{where}"
+    where = f" in {resource.cluster}" if resource.cluster else ""
+    return f"{resource.kind.kind} {place}{metadata['name']}{where}"
 
 
-def _who(made: PlannedResource, other: PlannedResource) -> str:
+def _who(resource: PlannedResource, other: PlannedResource) -> str:
     """What composes an object, as far as it differs from the other."""
-    template = made.part if made.claim == other.claim else f"{made.claim or 'the stack'}/{made.part}"
-    version = str(made.document.get("apiVersion", ""))
+    template = resource.part if resource.claim == other.claim else f"{resource.claim or 'the stack'}/{resource.part}"
+    version = str(resource.document.get("apiVersion", ""))
     return f"{template} of {version}" if version != other.document.get("apiVersion", "") else template
 
 

@@ -67,7 +67,7 @@ RULES: Final = {
         Rule("patch-reads-unknown-field", "either", "A patch from a field that there is not."),
         Rule("patch-type-mismatch", "error", "A patch whose value can never be of the type that its field has."),
         Rule("patch-value-impossible", "either", "A patch that gives a value which its field does not allow."),
-        Rule("transform-type-mismatch", "error", "A transform that can never take what it is given."),
+        Rule("transform-type-mismatch", "error", "A transform that can never take its input."),
         Rule("map-misses-value", "either", "A map without a key for a value that its source may have."),
         Rule("match-misses-value", "either", "A match without a pattern or fallback for a value that may come."),
         Rule("transform-refuses-value", "either", "A transform that refuses a value that its source may have."),
@@ -76,7 +76,7 @@ RULES: Final = {
         Rule("loop-unsound", "error", "A loop or a condition over a field that claims of the kind do not have."),
         Rule("condition-invalid", "error", "A condition that is no CEL expression, or returns no boolean."),
         # References
-        Rule("reference-unknown", "error", "A selector of which it is not known what it selects."),
+        Rule("reference-unknown", "error", "A selector of a field whose target kind is unknown."),
         Rule("reference-never-matches", "either", "A selector that nothing in the platform or stack can fit."),
         # Claims
         Rule("unbound-claim", "either", "A claim that no class serves."),
@@ -84,7 +84,7 @@ RULES: Final = {
         Rule("broken-binding", "error", "A recorded binding that no longer holds."),
         Rule("claim-invalid", "error", "A claim that its kind's definition does not allow."),
         Rule("claim-field-unread", "either", "A field of a claim that nothing reads."),
-        Rule("cannot-plan", "error", "A claim out of which nothing can be made."),
+        Rule("cannot-plan", "error", "A claim from which no resource can be composed."),
         Rule("doubtful-plan", "warning", "A claim that says something which does not count."),
         Rule("result-invalid", "error", "A resource that its definition would not allow."),
         Rule("plugin-missing", "warning", "A provider's plugin that is not where Pulumi.yaml says it is."),
