@@ -28,6 +28,7 @@ BUILT_IN: Final[Mapping[str, str]] = {
     "function-status-transformer": "status_transformer",
     "function-tag-manager": "tag_manager",
     "function-kro": "kro",
+    "function-kcl": "kcl",
 }
 """The module of each built-in function, which has `bind(place) -> Function`."""
 
