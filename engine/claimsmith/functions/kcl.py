@@ -46,7 +46,6 @@ _SYSTEM_CONDITIONS: Final = frozenset({"Ready", "Synced", "Healthy"})
 _REMOTE: Final = ("oci://", "git://", "git::", "http://", "https://", "ssh://", "github.com/")
 
 
-
 @dataclass(frozen=True, slots=True)
 class Program:
     """The KCL files of a function, and the folders of the modules that they import."""

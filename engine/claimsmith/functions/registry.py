@@ -29,6 +29,7 @@ BUILT_IN: Final[Mapping[str, str]] = {
     "function-tag-manager": "tag_manager",
     "function-kro": "kro",
     "function-kcl": "kcl",
+    "function-python": "python",
 }
 """The module of each built-in function, which has `bind(place) -> Function`."""
 

@@ -18,11 +18,15 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any, Final
 
 from claimsmith.base.errors import ComposeError, Problem
 
-_START = "import sys, json; sys.path[:] = json.loads(sys.argv[1]); from claimsmith.functions.engines import child; child.main()"
+_START = (
+    "import sys, json; sys.path += json.loads(sys.argv[1]); from claimsmith.functions.engines import {0}; {0}.main()"
+)
+"""Without `-S`, and so with packages of its own, only where the interpreter is not this one."""
 _PROCESSOR_SECONDS = 3600
 """For the whole life of a worker. Each call has its own limit, by the clock."""
 
@@ -55,8 +59,11 @@ PYTHON: Final = Kind("python", "Python functions", "crossplane.function", "grpc"
 class Worker:
     """One engine in a child process; `call` is for one thread at a time, and others wait."""
 
-    def __init__(self, kind: Kind, folders: tuple[str, ...] = (), limits: Limits | None = None) -> None:
+    def __init__(
+        self, kind: Kind, folders: tuple[str, ...] = (), limits: Limits | None = None, interpreter: str = ""
+    ) -> None:
         self._kind, self._folders, self._limits = kind, folders, limits or kind.limits
+        self._interpreter = interpreter
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
 
@@ -88,7 +95,8 @@ class Worker:
         if self._process and self._process.poll() is None:
             return self._process
         self._end()
-        require(self._kind)
+        if not self._interpreter:
+            require(self._kind)
         settings = {
             "engine": self._kind.engine,
             "folders": self._folders,
@@ -97,7 +105,7 @@ class Worker:
             "parent": os.getpid(),
         }
         self._process = subprocess.Popen(
-            [sys.executable, "-I", "-S", "-c", _START, json.dumps([p for p in sys.path if p]), json.dumps(settings)],
+            command("child", settings, self._interpreter),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -170,6 +178,14 @@ def _kill(process: subprocess.Popen[bytes]) -> None:
         os.killpg(process.pid, signal.SIGKILL)
 
 
+def command(module: str, settings: Mapping[str, Any], interpreter: str = "") -> list[str]:
+    """The command that runs a module of `engines/`, with an interpreter and packages of its own where one is named."""
+    root = str(Path(__file__).resolve().parents[2])
+    own = [interpreter, "-I"] if interpreter else [sys.executable, "-I", "-S"]
+    paths = [root] if interpreter else [str(Path(p).resolve()) for p in sys.path if p]
+    return [*own, "-c", _START.format(module), json.dumps(paths), json.dumps(settings)]
+
+
 def require(kind: Kind) -> None:
     """Refuse an engine whose package is not installed."""
     try:
@@ -181,17 +197,17 @@ def require(kind: Kind) -> None:
         raise ComposeError(Problem(what, fix=f"pip install 'claimsmith[{kind.extra}]'"))
 
 
-_workers: dict[tuple[str, tuple[str, ...]], Worker] = {}
+_workers: dict[tuple[str, tuple[str, ...], str], Worker] = {}
 _workers_lock = threading.Lock()
 
 
-def worker(kind: Kind, folders: Iterable[str] = ()) -> Worker:
+def worker(kind: Kind, folders: Iterable[str] = (), interpreter: str = "") -> Worker:
     """The worker of an engine that may read these folders; the same one for the whole command."""
-    key = (kind.engine, tuple(sorted(folders)))
+    key = (kind.engine, tuple(sorted(folders)), interpreter)
     with _workers_lock:
         if not _workers:
             atexit.register(stop_all)
-        return _workers.setdefault(key, Worker(kind, key[1]))
+        return _workers.setdefault(key, Worker(kind, key[1], interpreter=interpreter))
 
 
 def stop_all() -> None:
