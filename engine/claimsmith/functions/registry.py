@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
+from pathlib import PurePosixPath
 from typing import Final, cast
 
 from claimsmith.base.documents import Document
@@ -34,12 +35,17 @@ BUILT_IN: Final[Mapping[str, str]] = {
 """The module of each built-in function, which has `bind(place) -> Function`."""
 
 
+Files = Callable[[PurePosixPath], Mapping[str, str]]
+
+
 @dataclass(frozen=True, slots=True)
 class Place:
     """The step that a function runs for, and the composition that the step stands in."""
 
     step: Step
     document: Document
+    files: Files | None = None
+    """Reads the texts of a folder beside the composition, by their paths below it; None where no files are read."""
 
 
 Bind = Callable[[Place], Function]
