@@ -45,6 +45,11 @@ REPEATED = {
     )
 }
 
+OLD_YAML = {
+    "upbound-configuration-aws-dynamodb-head-instance.dynamodb.aws.platform.upbound.io": (" N\n", " false\n"),
+}
+"""Plain texts that the peer reads as YAML 1.1 has it, and we as YAML 1.2: here the peer's value is written out."""
+
 PERMITTED = dict.fromkeys(("function-python", "crossplane-contrib-function-python"), python.of_code(python.Code()))
 """Functions that run only where the platform permits them."""
 
@@ -54,7 +59,9 @@ PASSES = {"expected.yaml": None, "expected.observed.yaml": "observed.yaml", "exp
 def documents(path: Path) -> list[Document]:
     if not path.is_file():
         return []
-    return read_documents(path.read_text(), file=path.name, repeated=path.parent.name in REPEATED)
+    plain, value = OLD_YAML.get(path.parent.name, ("", ""))
+    text = path.read_text().replace(plain, value) if plain else path.read_text()
+    return read_documents(text, file=path.name, repeated=path.parent.name in REPEATED)
 
 
 def missing(folder: Path) -> list[str]:

@@ -1,7 +1,4 @@
-"""A composition function behind gRPC, for tests: `python function_server.py --address=unix:/path [--v1beta1] BEHAVIOUR`.
-
-Its input says what it does: `{"behaviour": "compose"}` and others, see `_behave`.
-"""
+"""A composition function behind gRPC, for tests. Its input says what it does: see `_behave`."""
 
 from __future__ import annotations
 
@@ -24,7 +21,7 @@ OPTIONS = [("grpc.max_send_message_length", 1 << 28), ("grpc.max_receive_message
 
 def answer(request, messages):
     response = messages.RunFunctionResponse(desired=request.desired, context=request.context)
-    behaviour = request.input["behaviour"] if "behaviour" in request.input else "compose"
+    behaviour = dict(request.input).get("behaviour", "compose")
     _behave(behaviour, request, response, messages)
     return response
 
@@ -74,20 +71,20 @@ def _behave(behaviour, request, response, messages):
 
 
 class V1(v1_services.FunctionRunnerServiceServicer):
-    def RunFunction(self, request, context):  # noqa: N802 - the protocol's name
+    def RunFunction(self, request, _):  # the protocol's name
         return answer(request, v1)
 
 
 class V1Beta1(v1beta1_services.FunctionRunnerServiceServicer):
-    def RunFunction(self, request, context):  # noqa: N802 - the protocol's name
+    def RunFunction(self, request, _):  # the protocol's name
         return answer(request, v1beta1)
 
 
 class Garbage(grpc.GenericRpcHandler):
     """Answers each call with bytes that are no message."""
 
-    def service(self, details):
-        return grpc.unary_unary_rpc_method_handler(lambda request, context: b"\xff\xfe no message")
+    def service(self, _):
+        return grpc.unary_unary_rpc_method_handler(lambda *_: b"\xff\xfe no message")
 
 
 def main():

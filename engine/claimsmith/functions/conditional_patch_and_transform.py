@@ -1,4 +1,4 @@
-"""function-conditional-patch-and-transform: patch-and-transform with a CEL condition on the step and on each resource."""
+"""function-conditional-patch-and-transform: patch-and-transform with CEL conditions on the step and its resources."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from claimsmith.dialects.common.klass import Template
 from claimsmith.functions import cel_view, inputs, patch_and_transform
 from claimsmith.functions.protocol import Function, Request, Response, State
 from claimsmith.functions.registry import Place
-
 
 _REQUIRED = re.compile(
     r"""(?:not adding new|cannot render) composed resource (?P<resource>".*?")(?: to desired state because)? """
@@ -43,7 +42,8 @@ def _own_words(message: str) -> str:
     found = _REQUIRED.match(message)
     if not found:
         return message
-    return f'cannot render patches for composed resource {found["resource"]}: cannot apply the {found["patch"]}: {found["why"]}'
+    resource, patch, why = found["resource"], found["patch"], found["why"]
+    return f"cannot render patches for composed resource {resource}: cannot apply the {patch}: {why}"
 
 
 def _conditions(place: Place) -> Mapping[str, str]:

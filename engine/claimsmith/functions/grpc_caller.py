@@ -19,6 +19,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from importlib import import_module
 from typing import Any, Final
 
 from claimsmith.base.errors import ComposeError, EngineError, Problem
@@ -95,8 +96,7 @@ class _Served:
             self._end()
 
     def _called(self, request: Request) -> Response:
-        import grpc
-
+        grpc = _grpc()
         self._connect()
         while True:
             try:
@@ -108,18 +108,13 @@ class _Served:
                 raise ComposeError(self._failure(error.code().name, str(error.details() or ""))) from error
 
     def _run(self, request: Request) -> Response:
-        if self.old:
-            from crossplane.function.proto.v1beta1 import run_function_pb2 as generated
-            from crossplane.function.proto.v1beta1 import run_function_pb2_grpc as services
-        else:
-            from crossplane.function.proto.v1 import run_function_pb2 as generated
-            from crossplane.function.proto.v1 import run_function_pb2_grpc as services
+        package = f"crossplane.function.proto.{'v1beta1' if self.old else 'v1'}"
+        generated, services = (import_module(f"{package}.run_function_pb2{kind}") for kind in ("", "_grpc"))
         stub = services.FunctionRunnerServiceStub(self.channel)
         return messages.decoded(stub.RunFunction(messages.encoded(request, generated), timeout=self.limits.seconds))
 
     def _connect(self) -> None:
-        import grpc
-
+        grpc = _grpc()
         if self.guard and self.guard.poll() is not None:
             self._end()
         if self.channel is not None:
@@ -132,8 +127,7 @@ class _Served:
         self._await(grpc.channel_ready_future(self.channel))
 
     def _await(self, ready: Any) -> None:
-        import grpc
-
+        grpc = _grpc()
         end = time.monotonic() + self.limits.start_seconds
         while True:
             try:
@@ -225,6 +219,11 @@ class _Served:
         folder, self.folder = self.folder, ""
         if folder:
             shutil.rmtree(folder, ignore_errors=True)
+
+
+def _grpc() -> Any:
+    """The package, which takes a while to import, and is an extra."""
+    return import_module("grpc")
 
 
 def _free_port() -> int:

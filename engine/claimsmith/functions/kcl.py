@@ -1,7 +1,7 @@
 """function-kcl: resources that a KCL program makes, which gets the request as `option("params")`.
 
-The program is in the composition, or in a folder of the project. Modules come from folders of the project too; nothing is
-fetched in a run. The child process in which it runs reads these folders and no other file.
+The program is in the composition, or in a folder of the project. Modules come from folders of the project too;
+nothing is fetched in a run. The child process in which it runs reads these folders and no other file.
 """
 
 from __future__ import annotations
@@ -188,7 +188,7 @@ def _json(value: Any) -> str:
 def _whole(value: Any) -> Any:
     """A value as Go writes it: a whole number has no point."""
     match value:
-        case float() if value.is_integer() and abs(value) < 1e15:  # noqa: PLR2004 - a float holds such numbers exactly
+        case float() if value.is_integer() and abs(value) < 1e15:  # a float holds such numbers exactly
             return int(value)
         case Mapping():
             return {str(key): _whole(item) for key, item in value.items()}

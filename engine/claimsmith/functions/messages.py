@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from importlib import import_module
 from typing import Any, Final
 
 from claimsmith.base.errors import ComposeError, Problem
@@ -77,9 +78,7 @@ def _resource(resource: Resource, messages: Any) -> Any:
 
 
 def _struct(document: Mapping[str, Any]) -> Any:
-    from google.protobuf import struct_pb2
-
-    struct = struct_pb2.Struct()
+    struct = import_module("google.protobuf.struct_pb2").Struct()
     for key, value in document.items():
         _set(struct.fields[str(key)], value)
     return struct
@@ -170,7 +169,7 @@ def _selector(message: Any) -> Selector:
 
 
 def _target(number: int) -> Target:
-    return Target.composite_and_claim if number == 2 else Target.composite  # noqa: PLR2004 - as the protocol counts
+    return Target.composite_and_claim if number == 2 else Target.composite  # as the protocol counts
 
 
 def _name(text: str) -> str:

@@ -59,6 +59,8 @@ def function_for(place: Place, declared: Declared | None = None) -> Function:
     if declared and step.function in declared:
         return declared[step.function](place)
     name = function_of(step.function, step.input)
+    if declared and name in declared:
+        return declared[name](place)
     if name not in BUILT_IN:
         raise unknown_function(step, place.document)
     module = import_module(f"claimsmith.functions.{BUILT_IN[name]}")

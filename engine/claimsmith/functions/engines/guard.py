@@ -33,7 +33,7 @@ def main() -> None:
         cwd=settings["folder"],
         env=settings["environment"],
         start_new_session=True,
-        preexec_fn=lambda: _prepare(own),  # noqa: PLW1509 - this process has one thread yet
+        preexec_fn=lambda: _prepare(own),  # this process has one thread yet
     )
     last: list[bytes] = []
     reader = threading.Thread(target=_follow, args=(program, last), daemon=True)

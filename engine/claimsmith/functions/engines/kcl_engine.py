@@ -1,6 +1,6 @@
 """Runs KCL programs with the native library, whose calls take and return small protobuf messages.
 
-The messages are written here by hand: the library's own classes need a newer protobuf runtime than other packages permit.
+The messages are written by hand: the library's own classes need a newer protobuf runtime than other packages permit.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-import kcl_lib
+import kcl_lib  # type: ignore[import-untyped]  # it ships no types
 
 from claimsmith.functions.engines.child import Engine
 
@@ -23,7 +23,7 @@ _FLAGS = {"disableNone": _DISABLE_NONE, "sortKeys": _SORT_KEYS, "showHidden": _S
 _IMPORTS_FILE = re.compile(r"^\s*import\s+file\b", re.MULTILINE)
 
 
-def start(folders: Sequence[str], confined: bool) -> Engine:  # noqa: FBT001 - every engine is started alike
+def start(folders: Sequence[str], confined: bool) -> Engine:
     """The engine. Where the kernel cannot confine it, programs that import the module `file` are refused."""
 
     def answer(request: Mapping[str, Any]) -> Mapping[str, Any]:

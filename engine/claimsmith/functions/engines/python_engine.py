@@ -27,7 +27,7 @@ READABLE = tuple(
 """What the interpreter and its packages need."""
 
 
-def start(folders: Sequence[str], confined: bool) -> Engine:  # noqa: ARG001, FBT001 - every engine is started alike
+def start(folders: Sequence[str], confined: bool) -> Engine:  # noqa: ARG001 - every engine is started alike
     """The engine."""
     return answer
 
@@ -53,7 +53,7 @@ def answer(request: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def _from_text(text: str) -> ModuleType:
     module = ModuleType("script")
-    exec(compile(text, "script", "exec"), module.__dict__)  # noqa: S102 - to run it is the purpose
+    exec(compile(text, "script", "exec"), module.__dict__)  # to run it is the purpose
     return module
 
 
