@@ -104,7 +104,7 @@ def _text(place: Place, request: Request) -> tuple[str, Source | None]:
 
 
 def _from_files(place: Place) -> str:
-    """The templates of a folder, in the order of their names; the folder was read with the composition."""
+    """The templates of a folder, in the order in which they are found."""
     directory = str(object_at(place.step.input, "fileSystem").get("dirPath", ""))
     if not directory:
         raise _invalid(place, "fileSystem.dirPath", "is missing", "name the folder of the templates")
@@ -112,7 +112,7 @@ def _from_files(place: Place) -> str:
     if not files:
         fix = "put the templates into a folder beside the composition, or write them inline"
         raise _invalid(place, "fileSystem.dirPath", f"names {directory!r}, where no templates are", fix)
-    return "".join(f"{files[name]}{_SEPARATOR}" for name in sorted(files))
+    return "".join(f"{text}{_SEPARATOR}" for text in files.values())
 
 
 def _start(place: Place, path: str, text: str) -> Source | None:

@@ -51,6 +51,8 @@ class Surroundings:
     declared: Declared = field(default_factory=dict)
     files: registry.Files | None = None
     """Reads templates of a folder beside the composition."""
+    timeout: float | None = None
+    """The seconds that a function which runs outside of this process may take; None for its own limit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +137,7 @@ def run(klass: Class, observed: State, around: Surroundings) -> Outcome:
     conditions: list[Condition] = []
     origins: dict[str, str] = {}
     for step in klass.steps:
-        place = Place(step, klass.document, around.files)
+        place = Place(step, klass.document, around.files, around.timeout)
         response = _called(place, _request(step, place, Between(observed, desired, context), around), around)
         results += [(step.name, _located(place, r)) for r in response.results]
         conditions += response.conditions

@@ -46,6 +46,8 @@ class Place:
     document: Document
     files: Files | None = None
     """Reads the texts of a folder beside the composition, by their paths below it; None where no files are read."""
+    timeout: float | None = None
+    """The seconds that a function outside of this process may take."""
 
 
 Bind = Callable[[Place], Function]
