@@ -18,7 +18,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib import import_module
 from typing import Any, Final
 
@@ -61,8 +61,9 @@ def of_function(name: str, place: Address | Program, limits: Limits | None = Non
     """The function of that name at an address or in a program."""
     bounds = limits or Limits()
 
-    def bound(step: Place) -> Function:  # noqa: ARG001 - its input goes to the function as it is
-        return lambda request: _served(name, place, bounds).call(request)
+    def bound(step: Place) -> Function:
+        own = replace(bounds, seconds=step.timeout) if step.timeout else bounds
+        return lambda request: _served(name, place, own).call(request)
 
     return bound
 

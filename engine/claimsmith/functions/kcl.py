@@ -85,9 +85,9 @@ def of_program(program: Program) -> Callable[[Place], Function]:
 
     def bound(place: Place) -> Function:
         spec = inputs.read(_Input, place).spec
-        _check(place, spec, program)
 
         def run(request: Request) -> Response:
+            _check(place, spec, program)
             made = _Made(place, request)
             made.apply(spec, _documents(place, spec, program, request))
             return made.response()

@@ -30,7 +30,11 @@ class Code:
 
 
 def bind(place: Place) -> Function:
-    """Refused: a script runs only where the project permits it, and then the project declares the function."""
+    """A refusal: a script runs only where the project permits it, and then the project declares the function."""
+    return lambda _: _refuse(place)
+
+
+def _refuse(place: Place) -> Response:
     what = f"the function {place.step.function!r} runs Python code of the composition"
     fix = f"permit it in claimsmith.yaml: functions: {{scripts: [{place.step.function}]}}"
     raise inputs.problem(place, what, "script", fix)

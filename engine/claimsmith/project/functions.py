@@ -25,12 +25,16 @@ from claimsmith.functions import grpc_caller, kcl, python
 from claimsmith.functions.protocol import Function
 from claimsmith.functions.registry import Bind, Place
 from claimsmith.platform.settings import FunctionSettings
+from claimsmith.platform.settings import read as read_settings
+from claimsmith.project.load import load
+from claimsmith.project.settings import platform_settings
 
 FILE: Final = "functions.yaml"
 FOLDER: Final = "functions"
 MODULES: Final = "modules"
 """The folder below `functions/` with the KCL modules that programs in compositions import."""
 KIND: Final = GroupKind("pkg.crossplane.io", "Function")
+_MARKS: Final = ("claimsmith.yaml", "Pulumi.yaml", "upbound.yaml", FILE, FOLDER)
 _BINARY: Final = "claimsmith.io/function-binary"
 _ARGUMENTS: Final = "claimsmith.io/function-arguments"
 _ADDRESS: Final = "claimsmith.io/function-address"
@@ -64,8 +68,23 @@ class Declared(Mapping[str, Bind]):
         return len(self.exact) + len(self.folders)
 
 
+def root_of(path: Path) -> Path:
+    """The folder of the project that a file is in: the nearest one with a file of projects, else the file's own."""
+    start = path.resolve().parent
+    return next((p for p in (start, *start.parents) if any((p / name).exists() for name in _MARKS)), start)
+
+
+def beside(path: Path, listed: Path | None = None) -> Declared:
+    """The functions for a composition's file: those of its project, and of a file that lists functions."""
+    root = root_of(path)
+    listed = listed or (root / FILE if (root / FILE).is_file() else None)
+    documents = load([listed], root=Path.cwd()) if listed else []
+    settings = read_settings(platform_settings(root)).functions
+    return declared(root, settings, documents, listed.resolve().parent if listed else root)
+
+
 def declared(
-    root: Path, settings: FunctionSettings, documents: Iterable[Document] = (), timeout: float | None = None
+    root: Path, settings: FunctionSettings, documents: Iterable[Document] = (), folder_of_list: Path | None = None
 ) -> Declared:
     """The functions of a project: its folders, the documents of its functions.yaml, and what its settings permit."""
     folder = root / FOLDER
@@ -75,11 +94,10 @@ def declared(
         "function-kcl": kcl.of_program(program),
         "function-python": _permitted(settings, python.of_code(python.Code(interpreter=_interpreter(root, settings)))),
     }
-    limits = grpc_caller.Limits(seconds=timeout) if timeout else grpc_caller.Limits()
     for document in documents:
-        name, place = _served(document, root)
+        name, place = _served(document, folder_of_list or root)
         if place:
-            exact[name] = _permitted(settings, grpc_caller.of_function(name, place, limits))
+            exact[name] = _permitted(settings, grpc_caller.of_function(name, place))
     embedded = {path.name: _embedded(path, root, settings) for path in _folders(folder)}
     return Declared(exact, embedded)
 

@@ -283,5 +283,5 @@ def _filled_detail(detail: Any) -> Any:
 def unknown_function(step: Step, document: Document) -> ComposeError:
     """The refusal of a step that runs a function which is not known."""
     what = f"the step {step.name!r} runs {step.function}, which is not known here"
-    fix = f"use one of: {', '.join(FUNCTIONS)}; or render it with Crossplane's own command"
+    fix = f"use one of: {', '.join(FUNCTIONS)}; or declare its program in functions.yaml"
     return ComposeError(document.problem(what, f"{step.at.removesuffix('.input')}.functionRef.name", fix))

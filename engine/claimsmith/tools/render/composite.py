@@ -28,6 +28,7 @@ from claimsmith.dialects.crossplane.xrd import Xrd
 from claimsmith.functions import pipeline
 from claimsmith.functions.requirements import Sources
 from claimsmith.patching import environments
+from claimsmith.project import functions
 from claimsmith.project.load import load
 from claimsmith.project.load import read_text as load_text
 from claimsmith.project.template_files import template_files
@@ -116,6 +117,7 @@ def _around(files: Files, timeout: float | None) -> pipeline.Surroundings:
         credentials=dict(map(_secret, secrets)),
         files=template_files(files.composition.parent),
         timeout=timeout,
+        declared=functions.beside(files.composition, files.functions),
     )
 
 
