@@ -238,7 +238,11 @@ def test_a_program_that_crashes_or_takes_all_memory_is_refused_and_the_next_one_
 @pytest.mark.parametrize(
     ("source", "seconds", "what"),
     [
-        ("items = [i + j + k for i in range(99999) for j in range(99999) for k in range(99999)]", 1, "longer than 1 sec"),
+        (
+            "items = [i + j + k for i in range(99999) for j in range(99999) for k in range(99999)]",
+            1,
+            "longer than 1 sec",
+        ),
         ("items = ['a' * 3000000]", 60, "more than 1 MB"),
     ],
     ids=["endless", "huge"],

@@ -23,12 +23,19 @@ from typing import Any, Final
 
 from claimsmith.base.errors import ComposeError, Problem
 
-_START = (
-    "import sys, json; sys.path += json.loads(sys.argv[1]); from claimsmith.functions.engines import {0}; {0}.main()"
-)
-"""Without `-S`, and so with packages of its own, only where the interpreter is not this one."""
+_START = """
+import json, sys, types
+package = types.ModuleType("claimsmith")
+package.__path__ = [sys.argv[3]]
+sys.modules["claimsmith"] = package
+sys.path += json.loads(sys.argv[1])
+from claimsmith.functions.engines import {0}
+{0}.main()
+"""
+"""Starts a module of `engines/`; an interpreter of its own sees this package, and none of the packages beside it."""
 _PROCESSOR_SECONDS = 3600
 """For the whole life of a worker. Each call has its own limit, by the clock."""
+_LONGEST_REPORT = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +115,7 @@ class Worker:
             command("child", settings, self._interpreter),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,  # the child writes to it only until its engine is loaded
             cwd="/",
             env={"PATH": os.defpath, "LANG": "C.UTF-8"},
             start_new_session=True,
@@ -158,6 +165,10 @@ class Worker:
     def _crashed(self, process: subprocess.Popen[bytes]) -> Problem:
         code = process.wait()
         cause = signal.Signals(-code).name if code < 0 else f"exit code {code}"
+        last = process.stderr.read(_LONGEST_REPORT).decode("utf-8", "replace").strip() if process.stderr else ""
+        if last:
+            what = f"the {self._kind.label} engine cannot be started: {last.splitlines()[-1]}"
+            return Problem(what, fix=f"install it for its interpreter: claimsmith[{self._kind.extra}]")
         what = f"the {self._kind.label} engine ended while it ran ({cause})"
         return Problem(what, fix=f"look for a recursion that does not end, or more than {self._limits.megabytes} MB")
 
@@ -166,7 +177,7 @@ class Worker:
         if process is None:
             return
         _kill(process)
-        for pipe in (process.stdin, process.stdout):
+        for pipe in (process.stdin, process.stdout, process.stderr):
             if pipe:
                 with suppress(OSError):
                     pipe.close()
@@ -180,10 +191,10 @@ def _kill(process: subprocess.Popen[bytes]) -> None:
 
 def command(module: str, settings: Mapping[str, Any], interpreter: str = "") -> list[str]:
     """The command that runs a module of `engines/`, with an interpreter and packages of its own where one is named."""
-    root = str(Path(__file__).resolve().parents[2])
     own = [interpreter, "-I"] if interpreter else [sys.executable, "-I", "-S"]
-    paths = [root] if interpreter else [str(Path(p).resolve()) for p in sys.path if p]
-    return [*own, "-c", _START.format(module), json.dumps(paths), json.dumps(settings)]
+    paths = [] if interpreter else [str(Path(p).resolve()) for p in sys.path if p]
+    package = str(Path(__file__).resolve().parents[1])
+    return [*own, "-c", _START.format(module), json.dumps(paths), json.dumps(settings), package]
 
 
 def require(kind: Kind) -> None:

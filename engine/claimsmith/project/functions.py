@@ -34,6 +34,7 @@ FOLDER: Final = "functions"
 MODULES: Final = "modules"
 """The folder below `functions/` with the KCL modules that programs in compositions import."""
 KIND: Final = GroupKind("pkg.crossplane.io", "Function")
+_MODULE_FILE: Final = "kcl.mod"
 _MARKS: Final = ("claimsmith.yaml", "Pulumi.yaml", "upbound.yaml", FILE, FOLDER)
 _BINARY: Final = "claimsmith.io/function-binary"
 _ARGUMENTS: Final = "claimsmith.io/function-arguments"
@@ -195,7 +196,7 @@ def _program(folder: Path, root: Path) -> kcl.Program:
 
 def _dependencies(folder: Path, root: Path) -> Iterator[tuple[str, str]]:
     """The modules that a folder's kcl.mod names, and their folders."""
-    listed = folder / "kcl.mod"
+    listed = folder / _MODULE_FILE
     if not listed.is_file():
         return
     try:
@@ -203,7 +204,7 @@ def _dependencies(folder: Path, root: Path) -> Iterator[tuple[str, str]]:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
         raise LoadError(Problem(f"{_shown(listed, root)} cannot be read: {error}", fix="fix it")) from error
     for name, source in wanted.items():
-        found = next((p for p in _places(name, source, folder, root) if p.is_dir()), None)
+        found = next((p for p in _places(name, source, folder, root) if (p / _MODULE_FILE).is_file()), None)
         if found is None or not found.resolve().is_relative_to(root.resolve()):
             what = f"{_shown(listed, root)} needs the module {name!r}, which the project does not have"
             raise LoadError(Problem(what, fix=f"copy it to {FOLDER}/{MODULES}/{name}: nothing is fetched in a run"))
@@ -219,7 +220,8 @@ def _places(name: str, source: Any, folder: Path, root: Path) -> Iterator[Path]:
 
 
 def _modules(folder: Path) -> dict[str, str]:
-    return {p.name: str(p.resolve()) for p in sorted(folder.iterdir()) if p.is_dir()} if folder.is_dir() else {}
+    found = sorted(folder.iterdir()) if folder.is_dir() else []
+    return {p.name: str(p.resolve()) for p in found if (p / _MODULE_FILE).is_file()}
 
 
 def _shown(path: Path, root: Path) -> str:
