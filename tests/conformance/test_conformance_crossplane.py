@@ -29,7 +29,7 @@ from claimsmith.patching.readiness import is_ready
 from tests.support.paths import ROOT
 
 SHARED = ROOT.parent / "shared" / "conformance"
-TABLES, RENDERED, FUNCTIONS = SHARED / "patch-and-transform", SHARED / "render", SHARED / "functions"
+TABLES, RENDERED = SHARED / "patch-and-transform", SHARED / "render"
 pytestmark = pytest.mark.skipif(not SHARED.is_dir(), reason="the shared conformance data is not beside this repository")
 
 DIFFERENT: dict[str, str] = {}
@@ -221,27 +221,16 @@ def first(path):
     return read_documents(path.read_text(), file=path.name)[0]
 
 
-def render(folder, composition="composition.yaml", *, observed=False, extra=()):
+def render(folder, composition="composition.yaml", *, observed=False):
     klass, _ = crossplane_composition.read(first(folder / composition))
     composite = first(folder / "xr.yaml")
     definition = folder / "xrd.yaml"
     data = xrd.read(first(definition)).defaulted(composite) if definition.is_file() else composite.data
     existing = read_documents((folder / "observed.yaml").read_text(), file="observed.yaml") if observed else []
-    return pipeline.render(klass, data, observed=[d.data for d in existing], extra=extra)
+    return pipeline.render(klass, data, observed=[d.data for d in existing])
 
 
 OF_CLAIMS = ("crossplane.io/claim-name", "crossplane.io/claim-namespace")
-NEWER = (
-    "crossplane-contrib-function-environment-configs-head-function-environment-configs",
-    "crossplane-contrib-function-environment-configs-head-function-environment-configs-3",
-    "crossplane-contrib-function-go-templating-head-example-function-from-yaml",
-    "crossplane-contrib-function-go-templating-head-example-function-to-yaml-2",
-    "crossplane-contrib-x-generation-head-xcluster.eks.aws.example.cloud",
-    "crossplane-crossplane-head-nop.sqlinstances.example.org",
-    "crossplane-crossplane-head-nop.sqlinstances.example.org-3",
-    "stuttgart-things-crossplane-configurations-head-vsphere-vm",
-)
-"""The cases of functions/ whose functions are known here; rendered by v2.2.4 of the crossplane command."""
 
 
 def newer(document, composite):
@@ -252,9 +241,9 @@ def newer(document, composite):
     return {**document, "metadata": {**metadata, "labels": {**metadata["labels"], **own}}}
 
 
-def same_documents(rendered, expected, *, written_by_an_older_version=True):
+def same_documents(rendered, expected):
     wanted = [d for d in yaml.safe_load_all(expected.read_text()) if d]
-    composed = range(1, len(rendered.documents()) if written_by_an_older_version else 0)
+    composed = range(1, len(rendered.documents()))
     composite = first(expected.parent / "xr.yaml")
     wanted = [newer(d, composite) if i in composed else d for i, d in enumerate(wanted)]
     # Through JSON, where a number has one spelling, and true is not 1.
@@ -265,15 +254,6 @@ def same_documents(rendered, expected, *, written_by_an_older_version=True):
 @pytest.mark.parametrize("folder", folders("expected.yaml"))
 def test_render(folder):
     same_documents(render(folder), folder / "expected.yaml")
-
-
-@pytest.mark.parametrize("name", NEWER)
-def test_render_as_the_newer_version(name):
-    folder = FUNCTIONS / name
-    extra = folder / "extra.yaml"
-    given = read_documents(extra.read_text(), file="extra.yaml") if extra.is_file() else []
-    made = render(folder, extra=[d.data for d in given])
-    same_documents(made, folder / "expected.yaml", written_by_an_older_version=False)
 
 
 @pytest.mark.parametrize("folder", folders("expected.observed.yaml", "observed.yaml"))

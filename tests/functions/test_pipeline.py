@@ -132,10 +132,10 @@ def test_refused_renders(data: dict[str, Any], composite: dict[str, Any], more: 
 
 def test_an_unknown_function_is_named_with_its_step() -> None:
     with pytest.raises(ComposeError) as caught:
-        render(piped(step("function-kcl", name="make", apiVersion="krm.kcl.dev/v1", kind="KCLInput")))
+        render(piped(step("function-unheard-of", name="make", apiVersion="unheard-of.example.org/v1", kind="Input")))
     problem = caught.value.problems[0]
     assert "'make'" in problem.what
-    assert "function-kcl" in problem.what
+    assert "function-unheard-of" in problem.what
     assert problem.path == "spec.pipeline[0].functionRef.name"
 
 

@@ -103,8 +103,8 @@ class Document:
         return [Source(self.file, self.line + mark.line, mark.column + 1) for mark in marks]
 
 
-def read_documents(text: str, *, file: str) -> list[Document]:
-    """All documents of a text, empty ones left out."""
+def read_documents(text: str, *, file: str, repeated: bool = False) -> list[Document]:
+    """All documents of a text, empty ones left out. Where keys may be repeated, the last one counts."""
     problems = Collector()
     documents: list[Document] = []
     # Marks do not count it.
@@ -116,7 +116,7 @@ def read_documents(text: str, *, file: str) -> list[Document]:
         with problems.catch():
             builder = _Builder(file)
             data = builder.build(node, 0)
-            problems.problems.extend(builder.problems)
+            problems.problems.extend(() if repeated else builder.problems)
             if data is None:
                 continue
             if not isinstance(data, dict):

@@ -10,7 +10,19 @@ from typing import Annotated
 
 import typer
 
-from claimsmith.cli import completion, console, convert, local, outline, queries, review, scaffold, stacks, toolchain
+from claimsmith.cli import (
+    arguments,
+    completion,
+    console,
+    convert,
+    local,
+    outline,
+    queries,
+    review,
+    scaffold,
+    stacks,
+    toolchain,
+)
 from claimsmith.cli.console import CheckFormat, Format, Output, Strict, TextFormat
 from claimsmith.cli.queries import Stack
 
@@ -176,15 +188,47 @@ def render(
         ),
     ] = None,
     functions: Annotated[Path | None, typer.Argument(help="With files: the functions of the pipeline.")] = None,
-    observed: Annotated[Path | None, typer.Option(help="With files: what exists already, a file or folder.")] = None,
+    observed: Annotated[
+        Path | None,
+        typer.Option("--observed-resources", "--observed", help="With files: what exists already, a file or folder."),
+    ] = None,
     environment: Annotated[list[Path] | None, typer.Option(help="With files: data of the environment.")] = None,
-    extra: Annotated[list[Path] | None, typer.Option(help="With files: what functions may ask for.")] = None,
+    extra: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--required-resources",
+            "--extra-resources",
+            "--extra",
+            "-e",
+            help="With files: what functions may require, a file or folder.",
+        ),
+    ] = None,
+    required_schemas: Annotated[
+        Path | None, typer.Option(help="With files: OpenAPI documents that functions may require.")
+    ] = None,
+    context_files: Annotated[
+        list[str] | None, typer.Option(help="With files: KEY=FILE of the context, JSON or YAML.")
+    ] = None,
+    context_values: Annotated[
+        list[str] | None, typer.Option(help="With files: KEY=VALUE of the context, JSON or YAML.")
+    ] = None,
+    function_credentials: Annotated[
+        Path | None, typer.Option(help="With files: Secrets that steps pass to their functions.")
+    ] = None,
     xrd: Annotated[Path | None, typer.Option(help="With files: the definition, for its defaults.")] = None,
     include_full_xr: Annotated[bool, typer.Option("--include-full-xr", "-x", help="With files: all of it.")] = False,
     include_function_results: Annotated[
-        bool, typer.Option("--include-function-results", "-r", help="With files: warnings as documents.")
+        bool, typer.Option("--include-function-results", "-r", help="With files: results as documents.")
     ] = False,
-    output: Annotated[TextFormat, typer.Option("--output", "-o", help="How to print it.")] = TextFormat.yaml,
+    include_context: Annotated[
+        bool, typer.Option("--include-context", "-c", help="With files: the context as a document.")
+    ] = False,
+    timeout: Annotated[
+        str | None, typer.Option(help="With files: how long an external function may take, such as 1m30s.")
+    ] = None,
+    output: Annotated[
+        str, typer.Option("--output", "-o", help="yaml or json. With files, -o PATH is --observed-resources PATH.")
+    ] = "yaml",
 ) -> None:
     """Print the resources of a stack as YAML, in the order of creation.
 
@@ -193,7 +237,7 @@ def render(
 
     Example: claimsmith render dev > before.yaml
 
-    Example: claimsmith render xr.yaml composition.yaml functions.yaml --observed observed/
+    Example: claimsmith render xr.yaml composition.yaml functions.yaml --observed-resources observed/
     """
     from claimsmith.tools.render import stack as whole
 
@@ -203,15 +247,32 @@ def render(
 
         if claim is None:
             raise typer.BadParameter("the composition's file is missing", param_hint="CLAIM")
+        if output not in list(TextFormat):
+            # `crossplane render` writes its observed resources with -o.
+            observed, output = observed or Path(output), TextFormat.yaml
         files = offline.Files(
-            Path(stack), Path(claim), functions, observed, tuple(environment or ()), tuple(extra or ()), xrd
+            Path(stack),
+            Path(claim),
+            functions,
+            observed,
+            tuple(environment or ()),
+            tuple(extra or ()),
+            xrd,
+            required_schemas,
+            function_credentials,
+            {key: Path(value) for key, value in arguments.pairs(context_files, "--context-files").items()},
+            arguments.pairs(context_values, "--context-values"),
         )
-        made, warnings = offline.render(files, full=include_full_xr, results=include_function_results)
+        parts = offline.Parts(include_full_xr, include_function_results, include_context)
+        made, warnings = offline.render(files, parts, timeout=arguments.seconds(timeout, "--timeout"))
         console.print_problems(warnings, label="warning")
-        console.print_result(output, made, renderer.as_stream(made))
+        console.print_result(TextFormat(output), made, renderer.as_stream(made))
         return
-    if functions or observed or environment or extra or xrd or include_full_xr or include_function_results:
+    of_files = (functions, observed, environment, extra, required_schemas, context_files, context_values)
+    if any((*of_files, function_credentials, xrd, include_full_xr, include_function_results, include_context, timeout)):
         raise typer.BadParameter(f"there is no file {stack!r}, and a stack takes a claim at most", param_hint="STACK")
+    if output not in list(TextFormat):
+        raise typer.BadParameter(f"{output!r} is neither yaml nor json", param_hint="--output")
     if output == TextFormat.json:
         console.print_json(whole.rendered_documents(console.find_project(), stack, claim))
     else:

@@ -1,9 +1,10 @@
-"""function-auto-ready: a resource without a verdict is ready once its condition Ready is True."""
+"""function-auto-ready: a resource without a verdict is ready once it is healthy, or its condition Ready is True."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
+from claimsmith.functions.health import is_healthy
 from claimsmith.functions.protocol import Function, Ready, Request, Resource, Response, State
 from claimsmith.functions.registry import Place
 from claimsmith.patching.readiness import is_ready
@@ -22,6 +23,7 @@ def run(request: Request) -> Response:
 
 def _judged(name: str, desired: Resource, request: Request) -> Resource:
     existing = request.observed.resources.get(name)
-    if desired.ready is Ready.unspecified and existing and is_ready(existing.document, ()):
-        return replace(desired, ready=Ready.true)
-    return desired
+    if desired.ready is not Ready.unspecified or existing is None:
+        return desired
+    ready = is_healthy(existing.document) or is_ready(existing.document, ())
+    return replace(desired, ready=Ready.true) if ready else desired

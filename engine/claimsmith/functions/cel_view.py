@@ -1,4 +1,4 @@
-"""What CEL expressions of functions see of a request: `observed`, `desired` and `context`, as the protocol names their fields.
+"""What CEL expressions see of a request: `observed`, `desired` and `context`, with the protocol's names of fields.
 
 In the protocol every number is a double, so an expression that calculates needs doubles here too.
 """

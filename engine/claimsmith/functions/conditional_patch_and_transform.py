@@ -1,7 +1,8 @@
-"""function-conditional-patch-and-transform: patch-and-transform with a CEL condition on the step and on each resource."""
+"""function-conditional-patch-and-transform: patch-and-transform with CEL conditions on the step and its resources."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -9,6 +10,12 @@ from claimsmith.dialects.common.klass import Template
 from claimsmith.functions import cel_view, inputs, patch_and_transform
 from claimsmith.functions.protocol import Function, Request, Response, State
 from claimsmith.functions.registry import Place
+
+_REQUIRED = re.compile(
+    r"""(?:not adding new|cannot render) composed resource (?P<resource>".*?")(?: to desired state because)? """
+    r"""(?P<patch>".*?" patch at index \d+)(?: has|: ignoring) 'policy\.fromFieldPath: Required'"""
+    r"""(?: because 'to' resource already exists)?: (?P<why>.*)"""
+)
 
 
 def bind(place: Place) -> Function:
@@ -24,9 +31,19 @@ def bind(place: Place) -> Function:
         response = patch_and_transform.bind(replace(place, step=replace(place.step, templates=kept)))(request)
         # Unlike patch-and-transform, this function gives no verdict on the composite where it holds a resource back.
         composite = replace(response.desired.composite, ready=request.desired.composite.ready)
-        return replace(response, desired=State(composite, response.desired.resources))
+        results = tuple(replace(result, message=_own_words(result.message)) for result in response.results)
+        return replace(response, desired=State(composite, response.desired.resources), results=results)
 
     return run
+
+
+def _own_words(message: str) -> str:
+    """A warning of patch-and-transform as this function words it: it goes back to an older one."""
+    found = _REQUIRED.match(message)
+    if not found:
+        return message
+    resource, patch, why = found["resource"], found["patch"], found["why"]
+    return f"cannot render patches for composed resource {resource}: cannot apply the {patch}: {why}"
 
 
 def _conditions(place: Place) -> Mapping[str, str]:

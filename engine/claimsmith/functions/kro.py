@@ -39,7 +39,7 @@ _INDEX_LABEL: Final = "kro.run/collection-index"
 _MOST_ITEMS: Final = 1000
 
 
-class _Waiting(Exception):  # noqa: N818 - not an error: the resource follows later
+class _Waiting(Exception):  # not an error: the resource follows later
     """Something that a node needs does not exist yet, or is not ready."""
 
 

@@ -1,7 +1,7 @@
 """A `ResourceGraph` of kro as data: its nodes, the expressions in them, and what depends on what.
 
-An expression stands between `${` and `}` in a text. A text that is one expression becomes the expression's value; others
-become text. Which nodes an expression refers to is read from its identifiers.
+An expression stands between `${` and `}` in a text. A text that is one expression becomes the expression's value;
+others become text. Which nodes an expression refers to is read from its identifiers.
 """
 
 from __future__ import annotations
@@ -35,12 +35,17 @@ _TOKEN = re.compile(
     r"""|(?P<name>[A-Za-z_]\w*)|(?P<other>\.\?|\S)""",
     re.DOTALL,
 )
-_RESERVED: Final = frozenset(
-    "apiVersion context dependency dependencies each externalRef externalReference externalRefs externalReferences graph "
-    "instance item items kind kro metadata namespace object resource resourcegraphdefinition resourceGraphDefinition "
-    "resources root runtime schema self serviceAccountName spec status this variables vars version true false null in as "
-    "break const continue else for function if import let loop package return var void while".split()
-)
+# fmt: off
+_RESERVED: Final = frozenset({
+    "apiVersion", "context", "dependency", "dependencies", "each", "externalRef", "externalReference",
+    "externalRefs", "externalReferences", "graph", "instance", "item", "items", "kind", "kro", "metadata",
+    "namespace", "object", "resource", "resourcegraphdefinition", "resourceGraphDefinition", "resources",
+    "root", "runtime", "schema", "self", "serviceAccountName", "spec", "status", "this", "variables", "vars",
+    "version", "true", "false", "null", "in", "as", "break", "const", "continue", "else", "for", "function",
+    "if", "import", "let", "loop", "package", "return", "var", "void", "while",
+})
+# fmt: on
+"""Words of kro and of CEL."""
 
 
 class NodeKind(Enum):

@@ -49,6 +49,10 @@ class Surroundings:
     credentials: Mapping[tuple[str, str], Mapping[str, bytes]] = field(default_factory=dict)
     """The data of Secrets, by namespace and name."""
     declared: Declared = field(default_factory=dict)
+    files: registry.Files | None = None
+    """Reads templates of a folder beside the composition."""
+    timeout: float | None = None
+    """The seconds that a function which runs outside of this process may take; None for its own limit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +88,7 @@ class Rendered:
         return [
             {**head, "step": step, "severity": result.severity.value, "message": result.message}
             for step, result in self.outcome.results
+            if not result.remark
         ]
 
     def context_document(self) -> dict[str, Any]:
@@ -109,7 +114,8 @@ def render(
     there = State(Resource(copied(dict(composite))), existing_by_name(observed))
     outcome = run(klass, there, replace(around, context=context, sources=sources))
     state = outcome.desired
-    warnings = [(step, _problem(r)) for step, r in outcome.results if r.severity is Severity.warning]
+    reported = ((step, r) for step, r in outcome.results if r.severity is Severity.warning or r.remark)
+    warnings = [(step, _problem(r)) for step, r in reported]
     warnings += [("", problem) for name in sorted(state.resources) for problem in _not_kept(name, state)]
     composed = [_dressed(name, state, there) for name in sorted(state.resources)]
     return Rendered(_composite(there.composite.document, outcome), tuple(composed), tuple(warnings), outcome)
@@ -131,7 +137,7 @@ def run(klass: Class, observed: State, around: Surroundings) -> Outcome:
     conditions: list[Condition] = []
     origins: dict[str, str] = {}
     for step in klass.steps:
-        place = Place(step, klass.document)
+        place = Place(step, klass.document, around.files, around.timeout)
         response = _called(place, _request(step, place, Between(observed, desired, context), around), around)
         results += [(step.name, _located(place, r)) for r in response.results]
         conditions += response.conditions

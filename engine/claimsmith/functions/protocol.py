@@ -101,6 +101,8 @@ class Result:
     """The place that it is about, where the function knows one; else the runner adds that of the step."""
     path: str = ""
     fix: str = ""
+    remark: bool = False
+    """Whether it is a remark of this program: Crossplane's own function has no such result."""
 
     @classmethod
     def of(cls, severity: Severity, problem: Problem) -> Result:

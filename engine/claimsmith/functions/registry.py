@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
+from pathlib import PurePosixPath
 from typing import Final, cast
 
 from claimsmith.base.documents import Document
@@ -28,8 +29,13 @@ BUILT_IN: Final[Mapping[str, str]] = {
     "function-status-transformer": "status_transformer",
     "function-tag-manager": "tag_manager",
     "function-kro": "kro",
+    "function-kcl": "kcl",
+    "function-python": "python",
 }
 """The module of each built-in function, which has `bind(place) -> Function`."""
+
+
+Files = Callable[[PurePosixPath], Mapping[str, str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +44,10 @@ class Place:
 
     step: Step
     document: Document
+    files: Files | None = None
+    """Reads the texts of a folder beside the composition, by their paths below it; None where no files are read."""
+    timeout: float | None = None
+    """The seconds that a function outside of this process may take."""
 
 
 Bind = Callable[[Place], Function]
@@ -51,6 +61,8 @@ def function_for(place: Place, declared: Declared | None = None) -> Function:
     if declared and step.function in declared:
         return declared[step.function](place)
     name = function_of(step.function, step.input)
+    if declared and name in declared:
+        return declared[name](place)
     if name not in BUILT_IN:
         raise unknown_function(step, place.document)
     module = import_module(f"claimsmith.functions.{BUILT_IN[name]}")

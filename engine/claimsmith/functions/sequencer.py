@@ -7,6 +7,7 @@ existing resources also gets a Usage, which keeps the earlier one from being del
 from __future__ import annotations
 
 import hashlib
+import itertools
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
@@ -103,7 +104,7 @@ class _Run:
 
     def _protect(self, patterns: list[Any]) -> None:
         """A Usage for each pair of neighbours that exist."""
-        for before, after in zip(patterns, patterns[1:], strict=False):
+        for before, after in itertools.pairwise(patterns):
             for name, by in self._existing(after):
                 for of_name in self.desired:
                     of = self.request.observed.resources.get(of_name)

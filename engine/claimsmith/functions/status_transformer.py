@@ -31,7 +31,7 @@ _SUCCESS = "StatusTransformationSuccess"
 _COMPOSITE = "function-status-transformer.reserved-keys.composite-resource"
 
 
-class _Refused(Exception):  # noqa: N818 - not an error of the user: it becomes a condition
+class _Refused(Exception):  # not an error of the user: it becomes a condition
     """A matcher or a message that cannot be used."""
 
 

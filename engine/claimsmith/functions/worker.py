@@ -18,13 +18,24 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any, Final
 
 from claimsmith.base.errors import ComposeError, Problem
 
-_START = "import sys, json; sys.path[:] = json.loads(sys.argv[1]); from claimsmith.functions.engines import child; child.main()"
+_START = """
+import json, sys, types
+package = types.ModuleType("claimsmith")
+package.__path__ = [sys.argv[3]]
+sys.modules["claimsmith"] = package
+sys.path += json.loads(sys.argv[1])
+from claimsmith.functions.engines import {0}
+{0}.main()
+"""
+"""Starts a module of `engines/`; an interpreter of its own sees this package, and none of the packages beside it."""
 _PROCESSOR_SECONDS = 3600
 """For the whole life of a worker. Each call has its own limit, by the clock."""
+_LONGEST_REPORT = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +66,11 @@ PYTHON: Final = Kind("python", "Python functions", "crossplane.function", "grpc"
 class Worker:
     """One engine in a child process; `call` is for one thread at a time, and others wait."""
 
-    def __init__(self, kind: Kind, folders: tuple[str, ...] = (), limits: Limits | None = None) -> None:
+    def __init__(
+        self, kind: Kind, folders: tuple[str, ...] = (), limits: Limits | None = None, interpreter: str = ""
+    ) -> None:
         self._kind, self._folders, self._limits = kind, folders, limits or kind.limits
+        self._interpreter = interpreter
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
 
@@ -88,7 +102,8 @@ class Worker:
         if self._process and self._process.poll() is None:
             return self._process
         self._end()
-        require(self._kind)
+        if not self._interpreter:
+            require(self._kind)
         settings = {
             "engine": self._kind.engine,
             "folders": self._folders,
@@ -97,10 +112,10 @@ class Worker:
             "parent": os.getpid(),
         }
         self._process = subprocess.Popen(
-            [sys.executable, "-I", "-S", "-c", _START, json.dumps([p for p in sys.path if p]), json.dumps(settings)],
+            command("child", settings, self._interpreter),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,  # the child writes to it only until its engine is loaded
             cwd="/",
             env={"PATH": os.defpath, "LANG": "C.UTF-8"},
             start_new_session=True,
@@ -150,6 +165,10 @@ class Worker:
     def _crashed(self, process: subprocess.Popen[bytes]) -> Problem:
         code = process.wait()
         cause = signal.Signals(-code).name if code < 0 else f"exit code {code}"
+        last = process.stderr.read(_LONGEST_REPORT).decode("utf-8", "replace").strip() if process.stderr else ""
+        if last:
+            what = f"the {self._kind.label} engine cannot be started: {last.splitlines()[-1]}"
+            return Problem(what, fix=f"install it for its interpreter: claimsmith[{self._kind.extra}]")
         what = f"the {self._kind.label} engine ended while it ran ({cause})"
         return Problem(what, fix=f"look for a recursion that does not end, or more than {self._limits.megabytes} MB")
 
@@ -158,7 +177,7 @@ class Worker:
         if process is None:
             return
         _kill(process)
-        for pipe in (process.stdin, process.stdout):
+        for pipe in (process.stdin, process.stdout, process.stderr):
             if pipe:
                 with suppress(OSError):
                     pipe.close()
@@ -168,6 +187,14 @@ class Worker:
 def _kill(process: subprocess.Popen[bytes]) -> None:
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
+
+
+def command(module: str, settings: Mapping[str, Any], interpreter: str = "") -> list[str]:
+    """The command that runs a module of `engines/`, with an interpreter and packages of its own where one is named."""
+    own = [interpreter, "-I"] if interpreter else [sys.executable, "-I", "-S"]
+    paths = [] if interpreter else [str(Path(p).resolve()) for p in sys.path if p]
+    package = str(Path(__file__).resolve().parents[1])
+    return [*own, "-c", _START.format(module), json.dumps(paths), json.dumps(settings), package]
 
 
 def require(kind: Kind) -> None:
@@ -181,17 +208,17 @@ def require(kind: Kind) -> None:
         raise ComposeError(Problem(what, fix=f"pip install 'claimsmith[{kind.extra}]'"))
 
 
-_workers: dict[tuple[str, tuple[str, ...]], Worker] = {}
+_workers: dict[tuple[str, tuple[str, ...], str], Worker] = {}
 _workers_lock = threading.Lock()
 
 
-def worker(kind: Kind, folders: Iterable[str] = ()) -> Worker:
+def worker(kind: Kind, folders: Iterable[str] = (), interpreter: str = "") -> Worker:
     """The worker of an engine that may read these folders; the same one for the whole command."""
-    key = (kind.engine, tuple(sorted(folders)))
+    key = (kind.engine, tuple(sorted(folders)), interpreter)
     with _workers_lock:
         if not _workers:
             atexit.register(stop_all)
-        return _workers.setdefault(key, Worker(kind, key[1]))
+        return _workers.setdefault(key, Worker(kind, key[1], interpreter=interpreter))
 
 
 def stop_all() -> None:

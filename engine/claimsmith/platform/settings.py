@@ -71,6 +71,16 @@ class _Grant(Model):
     )
 
 
+class _Functions(Model):
+    """What composition functions may do."""
+
+    scripts: Patterns = Field(
+        (),
+        description="Functions that may run code of compositions, and folders of functions/ in Python; * is any text.",
+    )
+    interpreter: str = Field("", description="The Python interpreter for them, below the project; this one if empty.")
+
+
 class _Settings(Model):
     """The permissions that the platform team grants to application teams."""
 
@@ -78,6 +88,9 @@ class _Settings(Model):
     kind: Literal["Settings"]
     claims: Annotated[tuple[_Grant, ...], Field(strict=False)] = Field(
         (), description="One entry for each folder below stacks/<stack>/claims/."
+    )
+    functions: _Functions = Field(
+        default_factory=lambda: _Functions(scripts=(), interpreter=""), description="What composition functions may do."
     )
 
 
@@ -106,10 +119,21 @@ class _Entry:
 
 
 @dataclass(frozen=True, slots=True)
+class FunctionSettings:
+    """What composition functions may do."""
+
+    scripts: tuple[str, ...] = ()
+    """Functions that may run code of compositions or of the project."""
+    interpreter: str = ""
+    """The Python interpreter that runs it, below the project."""
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
     """The settings of a project. One without the file has `entries` None."""
 
     entries: tuple[_Entry, ...] | None = None
+    functions: FunctionSettings = FunctionSettings()
 
     def grant(self, stack: str, file: str) -> Grant | None:
         """The permissions of a file, by its path below `claims/`; None where no entry covers it."""
@@ -127,7 +151,8 @@ def read(document: Document | None) -> Settings:
         return Settings()
     raw = parse(_Settings, document)
     _refuse_twins(raw, document)
-    return Settings(tuple(_entry(g, document, i) for i, g in enumerate(raw.claims)))
+    functions = FunctionSettings(raw.functions.scripts, raw.functions.interpreter)
+    return Settings(tuple(_entry(g, document, i) for i, g in enumerate(raw.claims)), functions)
 
 
 def json_schema() -> dict[str, Any]:

@@ -127,5 +127,14 @@ class Jump:
     keyword: str
 
 
-Node = Text | Action | Branch | Range | Jump
+@dataclass(frozen=True, slots=True)
+class Invocation:
+    """`template "name" pipeline`: the text of a named template, with the pipeline's value as its data."""
+
+    pos: int
+    name: str
+    pipe: Pipe | None
+
+
+Node = Text | Action | Branch | Range | Jump | Invocation
 Block = tuple[Node, ...]

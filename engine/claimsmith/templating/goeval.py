@@ -3,11 +3,14 @@
 A field that is not there is an error, as with Go's `missingkey=error`, but for one place: the last field of a chain may
 be missing where it is the condition of `if` or `with`, or goes straight into a function that accepts that (`default`,
 `empty`, `coalesce`, `hasKey`, `and`, …). It is null there. Null is never printed: Go would write `<no value>`.
+
+`Rules` make it run as Go does by itself: a missing field is null, and so is every field of it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import hashlib
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,6 +19,7 @@ from claimsmith.base.errors import Source, suggest
 from claimsmith.golang import inputs
 from claimsmith.templating import functions, goast, insertions, limits
 from claimsmith.templating.functions.builtins import text_of, truth
+from claimsmith.templating.functions.registry import Function
 from claimsmith.templating.goparse import Tree
 from claimsmith.templating.problems import Place, raised_at, refusal
 
@@ -31,9 +35,22 @@ class _Jumped(Exception):
         self.keyword = keyword
 
 
-def execute(tree: Tree, data: dict[str, Any]) -> str:
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """How a template runs that is written for Go's own rules, not for ours."""
+
+    functions: Mapping[str, Function]
+    missing: str = "default"
+    """What a missing key is, as Go's option `missingkey` has it: default (or invalid), zero, error."""
+    seed: str = ""
+    """What values that Go would draw at random are derived from."""
+    derived: Mapping[int, int] = field(default_factory=dict)
+    """The calls of such functions: the number of each in the text, by its position."""
+
+
+def execute(tree: Tree, data: dict[str, Any], rules: Rules | None = None) -> str:
     """The text that the template makes of the data, which it may change."""
-    run = _Run(tree.place, [("$", data)])
+    run = _Run(tree.place, [("$", data)], rules=rules, named=tree.named)
     with raised_at():
         run.block(tree.block, data)
     return str(run.output)
@@ -47,6 +64,10 @@ class _Run:
     scope: list[tuple[str, Any]]
     budget: limits.Budget = field(default_factory=limits.Budget)
     output: limits.Output = field(default_factory=limits.Output)
+    rules: Rules | None = None
+    named: Mapping[str, goast.Block] = field(default_factory=dict)
+    drawn: dict[int, int] = field(default_factory=dict)
+    """How often each call of a derived value was evaluated, by its number in the text."""
 
     def at(self, pos: int) -> Source:
         return self.place.at(pos)
@@ -68,6 +89,29 @@ class _Run:
                     self.loop(node, dot)
                 case goast.Jump(_, keyword):
                     raise _Jumped(keyword)
+                case goast.Invocation(pos, name, pipe):
+                    self.invoke(pos, name, None if pipe is None else self.pipe(pipe, dot))
+
+    def invoke(self, pos: int, name: str, data: Any) -> None:
+        """Write a named template, which sees its data and no variables from outside."""
+        if name not in self.named:
+            raise refusal(f"there is no template {name!r}", suggest(name, sorted(self.named)), self.at(pos))
+        with raised_at(self.place, pos):
+            self.budget.spend()
+        outer, self.scope = self.scope, [("$", data)]
+        try:
+            self.block(self.named[name], data)
+        finally:
+            self.scope = outer
+
+    def include(self, pos: int, name: str, data: Any) -> str:
+        """The text of a named template as a value."""
+        outer, self.output = self.output, limits.Output()
+        try:
+            self.invoke(pos, name, data)
+            return str(self.output)
+        finally:
+            self.output = outer
 
     def write(self, pos: int, text: str) -> None:
         with raised_at(self.place, pos):
@@ -75,6 +119,8 @@ class _Run:
             self.output.write(text)
 
     def print(self, pos: int, pipe: goast.Pipe, value: Any) -> None:
+        if value is None and self.rules:
+            value = "<no value>"
         if value is None:
             shown = self.place.text[pipe.pos : pipe.pos + 60].split("}}")[0].strip(" -\n")
             fix = f"give a default: {{{{ {shown} | default … }}}}, or test it with if"
@@ -83,7 +129,7 @@ class _Run:
             with raised_at(self.place, pos):
                 self.budget.spend(limits.size(value))
                 value = text_of(value)
-        self.write(pos, insertions.marked(value))
+        self.write(pos, value if self.rules else insertions.marked(value))
 
     def branch(self, node: goast.Branch, dot: Any) -> None:
         outer = len(self.scope)
@@ -169,7 +215,7 @@ class _Run:
 
     def call(self, name: goast.Identifier, arguments: list[goast.Operand], dot: Any, final: Any) -> Any:
         with raised_at(self.place, name.pos):
-            function = functions.find(name.name)
+            function = functions.find(name.name, self.rules.functions if self.rules else None)
             function.check_count(len(arguments) + (final is not _NOTHING))
         if name.name in ("and", "or"):
             return self.shortcut(name.name, arguments, dot, final)
@@ -178,9 +224,19 @@ class _Run:
         with raised_at(self.place, name.pos):
             accepted = function.accept(values)
             self.budget.spend(function.cost(accepted))
-            result = function.call(*accepted)
+            if self.rules and name.name == "include":
+                return self.include(name.pos, *accepted)
+            seed = (self.seed(name.pos),) if self.rules and name.pos in self.rules.derived else ()
+            result = function.call(*seed, *accepted)
             self.budget.spend(limits.fits(limits.width(result)))
         return result
+
+    def seed(self, pos: int) -> bytes:
+        """What one derived value comes from: the same for the same claim, place and repetition."""
+        assert self.rules is not None  # only such templates have derived values
+        number = self.rules.derived[pos]
+        self.drawn[number] = self.drawn.get(number, 0) + 1
+        return hashlib.sha256(f"{self.rules.seed}/{number}/{self.drawn[number]}".encode()).digest()
 
     def shortcut(self, name: str, arguments: list[goast.Operand], dot: Any, final: Any) -> Any:
         """`and` and `or`, which stop at the first value that decides."""
@@ -219,6 +275,8 @@ class _Run:
 
     def walk(self, pos: int, value: Any, names: tuple[str, ...], *, lenient: bool) -> Any:
         """The value at a chain of fields."""
+        if self.rules and self.rules.missing != "error" and value is None:
+            return None
         for index, name in enumerate(names):
             shown = fieldpath.to_text(names[: index + 1])
             if not isinstance(value, dict):
@@ -228,7 +286,9 @@ class _Run:
                 raise refusal(what, fix, self.at(pos))
             if name in value:
                 value = value[name]
-            elif lenient and index == len(names) - 1:
+            elif self.rules and self.rules.missing == "zero":
+                value = None
+            elif self.rules.missing != "error" if self.rules else lenient and index == len(names) - 1:
                 return None
             else:
                 otherwise = "" if value else "there are no fields here; give a default: {{ default … }}"

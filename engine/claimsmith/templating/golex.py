@@ -47,65 +47,70 @@ class Token:
     pos: int
 
 
-def tokens(place: Place) -> list[Token]:
+DELIMITERS = ("{{", "}}")
+
+
+def tokens(place: Place, delimiters: tuple[str, str] = DELIMITERS) -> list[Token]:
     """The tokens of a template, with trimmed text and without comments; the last is of kind `end`."""
-    return [*_scan(place), Token("end", "", len(place.text))]
+    return [*_scan(place, *delimiters), Token("end", "", len(place.text))]
 
 
-def _scan(place: Place) -> Iterator[Token]:
+def _scan(place: Place, left: str, right: str) -> Iterator[Token]:
     text, pos, trimmed = place.text, 0, False
     while pos < len(text):
-        start = text.find("{{", pos)
+        start = text.find(left, pos)
         end = len(text) if start < 0 else start
-        trims_left = text[end + 2 : end + 3] == "-" and text[end + 3 : end + 4] in tuple(_SPACES)
+        after = end + len(left)
+        trims_left = text[after : after + 1] == "-" and text[after + 1 : after + 2] in tuple(_SPACES)
         plain = text[pos:end].lstrip(_SPACES) if trimmed else text[pos:end]
         plain = plain.rstrip(_SPACES) if trims_left else plain
         if plain:
             yield Token("text", plain, pos)
         if start < 0:
             return
-        inside = start + (4 if trims_left else 2)
+        inside = after + (2 if trims_left else 0)
         if text.startswith("/*", inside):
-            pos, trimmed = _comment(place, start, inside)
+            pos, trimmed = _comment(place, start, inside, right)
         else:
-            yield Token("open", "{{", start)
-            pos = yield from _action(place, start, inside)
-            trimmed = text[pos - 3 : pos - 2] == "-" and text[pos - 4 : pos - 3] in tuple(_SPACES)
-            yield Token("close", "}}", pos - 2)
+            yield Token("open", left, start)
+            pos = yield from _action(place, start, inside, right)
+            closing = pos - len(right)
+            trimmed = text[closing - 1 : closing] == "-" and text[closing - 2 : closing - 1] in tuple(_SPACES)
+            yield Token("close", right, closing)
 
 
-def _comment(place: Place, start: int, inside: int) -> tuple[int, bool]:
+def _comment(place: Place, start: int, inside: int, right: str) -> tuple[int, bool]:
     """Where a comment ends, and whether the space after it goes."""
     end = place.text.find("*/", inside + 2)
     if end < 0:
         raise refusal("a comment is not closed", "end it with */}}", place.at(start))
-    closed = re.compile(r"[ \t\r\n]-\}\}|\}\}").match(place.text, end + 2)
+    closed = re.compile(rf"([ \t\r\n]-)?{re.escape(right)}").match(place.text, end + 2)
     if not closed:
         raise refusal("a comment must be alone in its action", "write {{/* … */}}", place.at(start))
-    return closed.end(), len(closed.group()) == 4
+    return closed.end(), closed[1] is not None
 
 
-def _action(place: Place, start: int, pos: int) -> Generator[Token, None, int]:
+def _action(place: Place, start: int, pos: int, right: str) -> Generator[Token, None, int]:
     """The tokens between the delimiters; returns the offset after the closing one."""
     text = place.text
     while True:
-        if text.startswith("}}", pos):
-            return pos + 2
-        if text.startswith("-}}", pos) and text[pos - 1] in _SPACES:
-            return pos + 3
+        if text.startswith(right, pos):
+            return pos + len(right)
+        if text.startswith(f"-{right}", pos) and text[pos - 1] in _SPACES:
+            return pos + 1 + len(right)
         if pos >= len(text):
-            raise refusal("an action is not closed", "end it with }}", place.at(start))
+            raise refusal("an action is not closed", f"end it with {right}", place.at(start))
         found = _TOKEN.match(text, pos)
         if not found or not found.lastgroup:
             raise _unexpected(place, pos)
-        if found.lastgroup in _NAMED and not _ends(text, found.end()):
+        if found.lastgroup in _NAMED and not _ends(text, found.end(), right):
             raise _unexpected(place, found.end())
         yield Token(found.lastgroup, found.group(), pos)
         pos = found.end()
 
 
-def _ends(text: str, pos: int) -> bool:
-    return pos >= len(text) or text[pos] in _AFTER_NAME or text.startswith("}}", pos)
+def _ends(text: str, pos: int, right: str) -> bool:
+    return pos >= len(text) or text[pos] in _AFTER_NAME or text.startswith(right, pos)
 
 
 def _unexpected(place: Place, pos: int) -> TemplateError:

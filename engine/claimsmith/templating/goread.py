@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator, Mapping
 
 from claimsmith.base import fieldpath
 from claimsmith.templating import functions, goast
+from claimsmith.templating.functions.registry import Function
 from claimsmith.templating.goparse import Tree
 from claimsmith.templating.problems import Finding, TemplateError, raised_at
 
@@ -13,23 +14,38 @@ Path = tuple[str, ...]
 _KEYED = frozenset({"index", "get", "hasKey"})
 
 
-def unusable(tree: Tree) -> list[Finding]:
+def unusable(tree: Tree, table: Mapping[str, Function] | None = None) -> list[Finding]:
     """The functions that do not exist, and those with a wrong number of arguments."""
     found: list[Finding] = []
-    for pipe in _pipes(tree.block):
+    for pipe in (p for block in tree.blocks() for p in _pipes(block)):
         for index, command in enumerate(pipe.commands):
             calls = [(o, 0) for o in command.operands[1:]]
             calls.insert(0, (command.operands[0], len(command.operands) - 1 + (index > 0)))
             for operand, count in calls:
                 if isinstance(operand, goast.Identifier):
-                    found += _call_problems(tree, operand, count)
+                    found += _call_problems(tree, operand, count, table)
     return found
 
 
-def _call_problems(tree: Tree, name: goast.Identifier, count: int) -> list[Finding]:
+def called(tree: Tree, names: Container[str]) -> dict[int, int]:
+    """The calls of these functions: the number of each in the text, by its position."""
+    operands = (
+        operand
+        for block in tree.blocks()
+        for pipe in _pipes(block)
+        for command in pipe.commands
+        for operand in command.operands
+    )
+    places = sorted(o.pos for o in operands if isinstance(o, goast.Identifier) and o.name in names)
+    return {pos: number for number, pos in enumerate(places)}
+
+
+def _call_problems(
+    tree: Tree, name: goast.Identifier, count: int, table: Mapping[str, Function] | None
+) -> list[Finding]:
     try:
         with raised_at(tree.place, name.pos):
-            functions.find(name.name).check_count(count)
+            functions.find(name.name, table).check_count(count)
     except TemplateError as error:
         return [Finding(p.what, p.where, p.path, p.fix) for p in error.problems]
     return []
@@ -40,6 +56,8 @@ def _pipes(block: goast.Block) -> Iterator[goast.Pipe]:
     for node in block:
         match node:
             case goast.Action(_, pipe):
+                yield from _inner(pipe)
+            case goast.Invocation(_, _, pipe) if pipe:
                 yield from _inner(pipe)
             case goast.Branch(_, _, branches, otherwise):
                 for pipe, body in branches:

@@ -77,3 +77,48 @@ def test_render_files_as_json() -> None:
 )
 def test_render_files_refused(words: tuple[str, ...], code: int) -> None:
     assert run(*words).exit_code == code
+
+
+TEMPLATE = """
+apiVersion: example.org/v1
+kind: Thing
+metadata:
+  annotations: {gotemplating.fn.crossplane.io/composition-resource-name: a}
+spec:
+  k: {{ toJson .context.k }}
+  f: {{ .context.f.x | toJson }}
+  c: {{ (getCredentialData . "cloud").key }}
+  e: {{ len (getExtraResources . "found" | default list) }}
+---
+apiVersion: meta.gotemplating.fn.crossplane.io/v1alpha1
+kind: ExtraResources
+requirements:
+  found: {apiVersion: v1, kind: ConfigMap, matchName: c}
+"""
+
+
+def test_render_takes_the_flags_of_crossplane_render(files: Path) -> None:
+    rendering = step("function-go-templating", source="Inline", inline={"template": TEMPLATE})
+    secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s", "namespace": "n"}}
+    rendering["credentials"] = [{"name": "cloud", "source": "Secret", "secretRef": {"name": "s", "namespace": "n"}}]
+    config = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c"}}
+    existing = {"apiVersion": "example.org/v1", "kind": "Thing", "metadata": {"name": "is"}}
+    existing["metadata"]["annotations"] = {"crossplane.io/composition-resource-name": "a"}
+    more = {
+        "templated.yaml": yaml.safe_dump(piped(rendering)),
+        "credentials.yaml": yaml.safe_dump({**secret, "stringData": {"key": "k-1"}}),
+        "extra.yaml": yaml.safe_dump(config),
+        "there.yaml": yaml.safe_dump(existing),
+        "f.json": '{"x": [1]}',
+        "schemas/a.json": "{}",
+    }
+    write_files(files, more)
+    words = ["--context-values", 'k={"a": 1}', "--context-files", "f=f.json", "--function-credentials"]
+    words += ["credentials.yaml", "--required-resources", "extra.yaml", "-o", "there.yaml", "--timeout", "1m"]
+    done = run("xr.yaml", "templated.yaml", *words, "--required-schemas", "schemas", "-c", "-r")
+    assert done.exit_code == 0, done.output
+    _, thing, context = yaml.safe_load_all(done.stdout)
+    assert thing["metadata"]["name"] == "is"
+    assert thing["spec"] == {"k": {"a": 1}, "f": [1], "c": "k-1", "e": 1}
+    assert context["kind"] == "Context"
+    assert context["fields"]["k"] == {"a": 1}

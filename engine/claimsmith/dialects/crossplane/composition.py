@@ -233,15 +233,13 @@ def _check_environment(document: Document, data: Mapping[str, Any], at: fieldpat
 
 
 def function_of(function: str, data: Mapping[str, Any]) -> str:
-    """Which of the known functions a step runs, empty for another: by the group of its input, else by its name.
+    """Which of the built-in functions a step runs, empty for another: by its name, else by the group of its input.
 
-    Whoever installs a function names it, so its input identifies it better; but a function reads any input, whatever
-    group that is of.
+    Whoever installs a function names it, so the input identifies one of an unusual name; but a function reads any
+    input, whatever group that is of.
     """
-    by_group = _BY_GROUP.get(group_of(str(data.get("apiVersion", ""))), "")
-    by_name = next((known for known in FUNCTIONS if function == known or function.endswith(f"-{known}")), "")
-    # Inputs of many functions were copied from patch-and-transform, and have kept its group.
-    return (by_name or by_group) if by_group in ("", FUNCTION) else by_group
+    named = (known for known in FUNCTIONS if function == known or function.endswith(f"-{known}"))
+    return next(named, "") or _BY_GROUP.get(group_of(str(data.get("apiVersion", ""))), "")
 
 
 def _filled(resource: Any, index: int) -> Any:
@@ -301,5 +299,5 @@ def _filled_detail(detail: Any) -> Any:
 def unknown_function(step: Step, document: Document) -> ComposeError:
     """The refusal of a step that runs a function which is not known."""
     what = f"the step {step.name!r} runs {step.function}, which is not known here"
-    fix = f"use one of: {', '.join(FUNCTIONS)}; or render it with Crossplane's own command"
+    fix = f"use one of: {', '.join(FUNCTIONS)}; or declare its program in functions.yaml"
     return ComposeError(document.problem(what, f"{step.at.removesuffix('.input')}.functionRef.name", fix))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
 from claimsmith.base.errors import suggest
@@ -57,14 +58,15 @@ REFUSED: Final[dict[str, str]] = {
 _REASONS = {name: reason for reason, names in REFUSED.items() for name in names.split()}
 
 
-def find(name: str) -> Function:
-    """The function of that name; refused with the reason where there is none."""
-    if name in FUNCTIONS:
-        return FUNCTIONS[name]
-    raise unknown(name)
+def find(name: str, table: Mapping[str, Function] | None = None) -> Function:
+    """The function of that name, of a table where one is given; refused with the reason where there is none."""
+    known = FUNCTIONS if table is None else table
+    if name in known:
+        return known[name]
+    raise unknown(name, known)
 
 
-def unknown(name: str) -> TemplateError:
+def unknown(name: str, known: Mapping[str, Function] = FUNCTIONS) -> TemplateError:
     """Why there is no such function."""
     if name in _REASONS:
         fix = "give the value in the claim or the class, and read it as .spec.field"
@@ -72,5 +74,5 @@ def unknown(name: str) -> TemplateError:
     if name.startswith("must") and (name[4:5].lower() + name[5:]) in FUNCTIONS:
         plain = name[4:5].lower() + name[5:]
         return refusal(f"the function {name} is outside the subset", f"use {plain}, which refuses bad input too")
-    fix = suggest(name, FUNCTIONS, f"a field has a leading dot: .{name}")
+    fix = suggest(name, known, f"a field has a leading dot: .{name}")
     return refusal(f"{name} is not a function of go-sprig templates, or outside their subset", fix)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import base64
+import json
 import uuid
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from claimsmith.base.documents import Document
+import yaml
+
+from claimsmith.base.documents import Document, read_documents
 from claimsmith.base.errors import Collector, ComposeError, LoadError, ModelError, Problem
 from claimsmith.base.names import GroupKind, kebab
 from claimsmith.base.values import object_at
@@ -22,8 +26,12 @@ from claimsmith.dialects.crossplane import xrd
 from claimsmith.dialects.crossplane.dialect import CLAIMS
 from claimsmith.dialects.crossplane.xrd import Xrd
 from claimsmith.functions import pipeline
+from claimsmith.functions.requirements import Sources
 from claimsmith.patching import environments
+from claimsmith.project import functions
 from claimsmith.project.load import load
+from claimsmith.project.load import read_text as load_text
+from claimsmith.project.template_files import template_files
 
 FUNCTION = GroupKind("pkg.crossplane.io", "Function")
 
@@ -39,13 +47,31 @@ class Files:
     environment: Sequence[Path] = ()
     extra: Sequence[Path] = ()
     definition: Path | None = None
+    schemas: Path | None = None
+    credentials: Path | None = None
+    context: Mapping[str, Path] = field(default_factory=dict)
+    """Files with JSON or YAML for keys of the context."""
+    context_values: Mapping[str, str] = field(default_factory=dict)
+    """JSON or YAML for keys of the context, which wins over the files."""
 
 
-def render(files: Files, *, full: bool = False, results: bool = False) -> tuple[list[dict[str, Any]], list[Problem]]:
-    """The composite, what it is composed of, and warnings.
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What is printed beside the composite and its resources."""
 
-    `full` adds the composite's own spec and metadata, `results` the warnings as documents.
-    """
+    full: bool = False
+    """The composite's own spec and metadata."""
+    results: bool = False
+    context: bool = False
+
+
+JUST_RESOURCES = Parts()
+
+
+def render(
+    files: Files, parts: Parts = JUST_RESOURCES, *, timeout: float | None = None
+) -> tuple[list[dict[str, Any]], list[Problem]]:
+    """The composite, what it is composed of, and warnings."""
     composite = _one(files.composite, "a composite")
     documents = [bare(d) for d in _load([files.composition])]
     warnings: list[Problem] = []
@@ -69,13 +95,74 @@ def render(files: Files, *, full: bool = False, results: bool = False) -> tuple[
         data,
         observed=[d.data for d in _load([files.observed])] if files.observed else [],
         environment=_environment(_load(files.environment)),
-        extra=[d.data for d in _load(files.extra)],
+        around=_around(files, timeout),
     )
     made = rendered.documents()
-    if full:
+    if parts.full:
         made[0] = {**made[0], "metadata": data.get("metadata", {}), "spec": data.get("spec", {})}
     warnings += [problem for _, problem in rendered.warnings]
-    return [*made, *(rendered.results() if results else [])], warnings
+    made += rendered.results() if parts.results else []
+    made += [rendered.context_document()] if parts.context else []
+    return made, warnings
+
+
+def _around(files: Files, timeout: float | None) -> pipeline.Surroundings:
+    context = {key: _plain(key, load_text(path, root=Path.cwd())) for key, path in files.context.items()}
+    context |= {key: _plain(key, text) for key, text in files.context_values.items()}
+    secrets = _load([files.credentials]) if files.credentials else []
+    schemas = _schemas(files.schemas) if files.schemas else []
+    return pipeline.Surroundings(
+        context=context,
+        sources=Sources([d.data for d in _load(files.extra)], schemas),
+        credentials=dict(map(_secret, secrets)),
+        files=template_files(files.composition.parent),
+        timeout=timeout,
+        declared=functions.beside(files.composition, files.functions),
+    )
+
+
+def _plain(key: str, text: str) -> Any:
+    """The value of a key of the context, JSON or YAML of any kind."""
+    [found] = read_documents(yaml.safe_dump({"value": _parsed(key, text)}), file=key)
+    return found.data["value"]
+
+
+def _parsed(key: str, text: str) -> Any:
+    try:
+        return yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        what = f"the context value of {key!r} is neither JSON nor YAML"
+        raise LoadError(Problem(what, fix=f"write --context-values '{key}={{…}}'")) from error
+
+
+def _secret(document: Document) -> tuple[tuple[str, str], dict[str, bytes]]:
+    """Namespace, name and data of a Secret."""
+    data = document.data
+    if (data.get("apiVersion"), data.get("kind")) != ("v1", "Secret"):
+        raise LoadError(document.problem("credentials are Secrets", "kind", "give Secrets of v1 and nothing else"))
+    metadata = object_at(data, "metadata")
+    try:
+        decoded = {k: base64.b64decode(str(v), validate=True) for k, v in object_at(data, "data").items()}
+    except ValueError as error:
+        what = "the data of the Secret is not in base64"
+        raise LoadError(document.problem(what, "data", "encode it, or write it as stringData")) from error
+    plain = {k: str(v).encode() for k, v in object_at(data, "stringData").items()}
+    return (str(metadata.get("namespace", "")), str(metadata.get("name", ""))), {**decoded, **plain}
+
+
+def _schemas(path: Path) -> list[dict[str, Any]]:
+    """OpenAPI documents, from a file or the files of a folder."""
+    files = sorted(p for p in path.rglob("*") if p.suffix in (".json", ".yaml", ".yml")) if path.is_dir() else [path]
+    found: list[dict[str, Any]] = []
+    for file in files:
+        if file.suffix == ".json":
+            try:
+                found.append(json.loads(load_text(file, root=Path.cwd())))
+            except ValueError as error:
+                raise LoadError(Problem(f"{file} is not JSON: {error}", fix="give an OpenAPI document")) from error
+        else:
+            found += [d.data for d in _load([file])]
+    return found
 
 
 def is_claim(document: Document, klass: Class, definitions: Mapping[GroupKind, Xrd]) -> bool:

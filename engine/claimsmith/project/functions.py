@@ -1,0 +1,228 @@
+"""The functions of a project: programs and addresses that `functions.yaml` declares, and folders below `functions/`.
+
+`functions.yaml` is the file that `crossplane render` takes. A function that is built in runs built in, whatever runtime
+the file names for it, unless it is declared with `claimsmith.io/function-binary` or `claimsmith.io/function-address`.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+import shlex
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from claimsmith.base.documents import Document
+from claimsmith.base.errors import ComposeError, LoadError, Problem
+from claimsmith.base.names import GroupKind, group_of
+from claimsmith.base.regexp import matches
+from claimsmith.base.values import object_at
+from claimsmith.dialects.crossplane.composition import FUNCTIONS, function_of
+from claimsmith.functions import grpc_caller, kcl, python
+from claimsmith.functions.protocol import Function
+from claimsmith.functions.registry import Bind, Place
+from claimsmith.platform.settings import FunctionSettings
+from claimsmith.platform.settings import read as read_settings
+from claimsmith.project.load import load
+from claimsmith.project.settings import platform_settings
+
+FILE: Final = "functions.yaml"
+FOLDER: Final = "functions"
+MODULES: Final = "modules"
+"""The folder below `functions/` with the KCL modules that programs in compositions import."""
+KIND: Final = GroupKind("pkg.crossplane.io", "Function")
+_MODULE_FILE: Final = "kcl.mod"
+_MARKS: Final = ("claimsmith.yaml", "Pulumi.yaml", "upbound.yaml", FILE, FOLDER)
+_BINARY: Final = "claimsmith.io/function-binary"
+_ARGUMENTS: Final = "claimsmith.io/function-arguments"
+_ADDRESS: Final = "claimsmith.io/function-address"
+_RUNTIME: Final = "render.crossplane.io/runtime"
+_TARGET: Final = "render.crossplane.io/runtime-development-target"
+_DEFAULT_TARGET: Final = "localhost:9443"
+_SCRIPTS: Final = ("function-shell", "function-python", "function-pythonic")
+_SCRIPT_GROUPS: Final = ("shell.fn.crossplane.io", "python.fn.crossplane.io", "pythonic.fn.crossplane.io")
+"""Functions that run code of the composition with the rights of the user, and the groups of their inputs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Declared(Mapping[str, Bind]):
+    """Functions by their names. A folder also serves the longer names that Upbound's tools give to its function."""
+
+    exact: Mapping[str, Bind]
+    folders: Mapping[str, Bind]
+
+    def __getitem__(self, name: str) -> Bind:
+        if name in self.exact:
+            return self.exact[name]
+        fitting = [folder for folder in self.folders if name.endswith(folder) and name not in FUNCTIONS]
+        if not fitting:
+            raise KeyError(name)
+        return self.folders[max(fitting, key=len)]
+
+    def __iter__(self) -> Iterator[str]:
+        yield from (*self.exact, *self.folders)
+
+    def __len__(self) -> int:
+        return len(self.exact) + len(self.folders)
+
+
+def root_of(path: Path) -> Path:
+    """The folder of the project that a file is in: the nearest one with a file of projects, else the file's own."""
+    start = path.resolve().parent
+    return next((p for p in (start, *start.parents) if any((p / name).exists() for name in _MARKS)), start)
+
+
+def beside(path: Path, listed: Path | None = None) -> Declared:
+    """The functions for a composition's file: those of its project, and of a file that lists functions."""
+    root = root_of(path)
+    listed = listed or (root / FILE if (root / FILE).is_file() else None)
+    documents = load([listed], root=Path.cwd()) if listed else []
+    settings = read_settings(platform_settings(root)).functions
+    return declared(root, settings, documents, listed.resolve().parent if listed else root)
+
+
+def declared(
+    root: Path, settings: FunctionSettings, documents: Iterable[Document] = (), folder_of_list: Path | None = None
+) -> Declared:
+    """The functions of a project: its folders, the documents of its functions.yaml, and what its settings permit."""
+    folder = root / FOLDER
+    modules = _modules(folder / MODULES)
+    program = kcl.Program(packages=modules, folders=tuple(sorted(modules.values())))
+    exact: dict[str, Bind] = {
+        "function-kcl": kcl.of_program(program),
+        "function-python": _permitted(settings, python.of_code(python.Code(interpreter=_interpreter(root, settings)))),
+    }
+    for document in documents:
+        name, place = _served(document, folder_of_list or root)
+        if place:
+            exact[name] = _permitted(settings, grpc_caller.of_function(name, place))
+    embedded = {path.name: _embedded(path, root, settings) for path in _folders(folder)}
+    return Declared(exact, embedded)
+
+
+def _permitted(settings: FunctionSettings, bind: Bind) -> Bind:
+    """The function; one that runs scripts only where the settings permit it."""
+
+    def bound(place: Place) -> Function:
+        name = place.step.function
+        if runs_scripts(place) and not matches(name, settings.scripts):
+            what = f"the function {name!r} runs code of the composition"
+            fix = f"permit it in claimsmith.yaml: functions: {{scripts: [{name}]}}"
+            raise ComposeError(place.document.problem(what, place.step.at, fix))
+        return bind(place)
+
+    return bound
+
+
+def runs_scripts(place: Place) -> bool:
+    """Whether a step's function runs code of its input."""
+    step = place.step
+    named = any(step.function == known or step.function.endswith(f"-{known}") for known in _SCRIPTS)
+    group = group_of(str(step.input.get("apiVersion", "")))
+    return named or group in _SCRIPT_GROUPS or function_of(step.function, step.input) in _SCRIPTS
+
+
+def _served(document: Document, root: Path) -> tuple[str, grpc_caller.Address | grpc_caller.Program | None]:
+    """A function of functions.yaml, and where it runs; None for one that is built in, or that needs a container."""
+    data = document.data
+    metadata = object_at(data, "metadata")
+    name = metadata.get("name")
+    if GroupKind.of(data) != KIND or not isinstance(name, str):
+        fix = "list functions of pkg.crossplane.io and nothing else"
+        raise LoadError(document.problem(f"{data.get('kind')} is no function", "kind", fix))
+    annotations = object_at(metadata, "annotations")
+    if _BINARY in annotations:
+        path = Path(str(annotations[_BINARY])).expanduser()
+        arguments = shlex.split(str(annotations.get(_ARGUMENTS, ""))) or grpc_caller.ARGUMENTS
+        return name, grpc_caller.Program(str(path if path.is_absolute() else root / path), tuple(arguments), str(root))
+    if _ADDRESS in annotations:
+        return name, _address(document, str(annotations[_ADDRESS]), _ADDRESS)
+    if annotations.get(_RUNTIME) == "Development" and not function_of(name, {}):
+        return name, _address(document, str(annotations.get(_TARGET, _DEFAULT_TARGET)), _TARGET)
+    return name, None
+
+
+def _address(document: Document, target: str, annotation: str) -> grpc_caller.Address:
+    """An address on this machine: what a claim contains would go over a network in plain text."""
+    host = target.removeprefix("dns:///").rpartition(":")[0].strip("[]")
+    if not target.startswith("unix:") and not _is_loopback(host):
+        what = f"the function is at {target}, which is not this machine"
+        fix = "run it here, or forward a local port to it: the connection is not encrypted"
+        raise LoadError(document.problem(what, f"metadata.annotations[{annotation}]", fix))
+    return grpc_caller.Address(target)
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _folders(folder: Path) -> Sequence[Path]:
+    found = sorted(folder.iterdir()) if folder.is_dir() else []
+    return [p for p in found if p.name != MODULES and any((p / main).is_file() for main in ("main.k", "main.py"))]
+
+
+def _embedded(folder: Path, root: Path, settings: FunctionSettings) -> Bind:
+    """The function of a folder, in KCL or Python."""
+    if (folder / "main.k").is_file():
+        return lambda place: kcl.of_program(_program(folder, root))(place)
+    code = python.Code(str(folder.resolve()), _interpreter(root, settings))
+
+    def bound(place: Place) -> Function:
+        if not matches(folder.name, settings.scripts):
+            what = f"the function {folder.name!r} is Python code of the project"
+            fix = f"permit it in claimsmith.yaml: functions: {{scripts: [{folder.name}]}}"
+            raise ComposeError(place.document.problem(what, place.step.at.removesuffix(".input"), fix))
+        return python.of_code(code)(place)
+
+    return bound
+
+
+def _interpreter(root: Path, settings: FunctionSettings) -> str:
+    """The interpreter for Python functions; a path below the project, else this one."""
+    return os.path.abspath(root / Path(settings.interpreter).expanduser()) if settings.interpreter else ""
+
+
+def _program(folder: Path, root: Path) -> kcl.Program:
+    files = sorted(str(p.resolve()) for p in folder.glob("*.k") if not p.name.endswith("_test.k"))
+    packages = dict(_dependencies(folder, root))
+    return kcl.Program(tuple(files), packages, tuple(sorted({str(folder.resolve()), *packages.values()})))
+
+
+def _dependencies(folder: Path, root: Path) -> Iterator[tuple[str, str]]:
+    """The modules that a folder's kcl.mod names, and their folders."""
+    listed = folder / _MODULE_FILE
+    if not listed.is_file():
+        return
+    try:
+        wanted: Mapping[str, Any] = tomllib.loads(listed.read_text(encoding="utf-8")).get("dependencies", {})
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
+        raise LoadError(Problem(f"{_shown(listed, root)} cannot be read: {error}", fix="fix it")) from error
+    for name, source in wanted.items():
+        found = next((p for p in _places(name, source, folder, root) if (p / _MODULE_FILE).is_file()), None)
+        if found is None or not found.resolve().is_relative_to(root.resolve()):
+            what = f"{_shown(listed, root)} needs the module {name!r}, which the project does not have"
+            raise LoadError(Problem(what, fix=f"copy it to {FOLDER}/{MODULES}/{name}: nothing is fetched in a run"))
+        yield name, str(found.resolve())
+
+
+def _places(name: str, source: Any, folder: Path, root: Path) -> Iterator[Path]:
+    if isinstance(source, Mapping) and isinstance(source.get("path"), str):
+        yield folder / source["path"]
+    yield folder / "vendor" / name
+    yield from sorted((folder / "vendor").glob(f"{name}_*"))
+    yield root / FOLDER / MODULES / name
+
+
+def _modules(folder: Path) -> dict[str, str]:
+    found = sorted(folder.iterdir()) if folder.is_dir() else []
+    return {p.name: str(p.resolve()) for p in found if (p / _MODULE_FILE).is_file()}
+
+
+def _shown(path: Path, root: Path) -> str:
+    return str(path.relative_to(root)) if path.is_relative_to(root) else str(path)

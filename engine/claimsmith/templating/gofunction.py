@@ -1,0 +1,76 @@
+"""Go templates as Crossplane's function-go-templating runs them: all of the language, and Go's own rules.
+
+A missing field is null and prints `<no value>`, templates may be named and included, and there are more functions than
+our own templates have. The limits are the same, and so is the rest of the sandbox: no file, clock, environment or
+network. What Go would draw at random is derived from a seed, and reported.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from claimsmith.base.documents import Document, read_documents
+from claimsmith.base.errors import Source
+from claimsmith.templating import functions, goeval, golex, goparse, goread, limits
+from claimsmith.templating.functions import composition, derived, remaining
+from claimsmith.templating.functions.registry import Function
+from claimsmith.templating.goeval import Rules
+from claimsmith.templating.problems import TemplateError, raised_at
+
+MISSING = ("default", "invalid", "zero", "error")
+"""The values of Go's option `missingkey`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rendering:
+    """What a template makes, and where it asked for random values."""
+
+    text: str
+    derived: tuple[tuple[str, Source], ...] = ()
+    """Function and place of each value that was derived instead of drawn."""
+
+
+@cache
+def table() -> Mapping[str, Function]:
+    """All functions of such templates; `mustX` is the same as `X`, which refuses bad input too."""
+    known = dict(functions.FUNCTIONS)
+    for family in (remaining.FAMILY, derived.FAMILY, composition.FAMILY):
+        known |= family.functions
+    return {**{f"must{name[0].upper()}{name[1:]}": f for name, f in known.items()}, **known}
+
+
+def render(
+    text: str,
+    data: Mapping[str, Any],
+    *,
+    file: str,
+    seed: str = "",
+    missing: str = "default",
+    delimiters: tuple[str, str] = golex.DELIMITERS,
+) -> Rendering:
+    """The text that a template makes of the data, which stays as it is."""
+    with raised_at():
+        tree = goparse.parse(text, file, whole=True, delimiters=delimiters)
+        found = goread.unusable(tree, table())
+        if found:
+            raise TemplateError(*found)
+        calls = goread.called(tree, derived.FAMILY.functions)
+        output = goeval.execute(tree, limits.plain(data), Rules(table(), missing, seed, calls))
+    drawn = tuple((_word(text, pos), tree.place.at(pos)) for pos in calls)
+    return Rendering(output, drawn)
+
+
+def documents(rendering: Rendering, *, file: str) -> list[Document]:
+    """The documents of the output; as in Crossplane, the last of a repeated key counts."""
+    with raised_at():
+        return read_documents(rendering.text, file=file, repeated=True)
+
+
+def _word(text: str, pos: int) -> str:
+    end = pos
+    while end < len(text) and (text[end].isalnum() or text[end] == "_"):
+        end += 1
+    return text[pos:end]

@@ -1,0 +1,115 @@
+"""function-status-transformer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from claimsmith.functions import status_transformer
+from claimsmith.functions.protocol import EXTRA_RESOURCES, Condition, Response, Severity, Target
+from tests.support.function_calls import call
+
+FAILED = {"type": "Ready", "status": "False", "reason": "Failed", "message": "cannot create: quota exceeded"}
+FINE = {"type": "Ready", "status": "True", "reason": "Available"}
+
+
+def thing(*conditions: dict[str, Any]) -> dict[str, Any]:
+    return {"apiVersion": "v1", "kind": "Thing", "metadata": {"name": "t"}, "status": {"conditions": list(conditions)}}
+
+
+OBSERVED = {"db-1": thing(FAILED), "db-2": thing(FINE), "bucket": thing(FINE)}
+
+
+def run(*hooks: dict[str, Any], **more: Any) -> Response:
+    data = {"apiVersion": "function-status-transformer.fn.crossplane.io/v1beta1", "kind": "StatusTransformation"}
+    data = {**data, "statusConditionHooks": list(hooks)}
+    return call(status_transformer, "function-status-transformer", data, observed=OBSERVED, **more)
+
+
+def hook(resources: str, conditions: list[dict[str, Any]], **matcher: Any) -> dict[str, Any]:
+    return {
+        "matchers": [{"resources": [{"name": resources}], "conditions": conditions, **matcher}],
+        "setConditions": [{"condition": {"type": "Matched", "status": "True", "reason": "Yes"}}],
+    }
+
+
+NOT_READY = {"type": "Ready", "status": "False"}
+READY = {"type": "Ready", "status": "True"}
+
+
+@pytest.mark.parametrize(
+    ("each", "matched"),
+    [
+        (hook("^db-1$", [NOT_READY]), True),
+        (hook("db-.*", [NOT_READY]), False),
+        (hook("db-.*", [NOT_READY], type="AnyResourceMatchesAllConditions"), True),
+        (hook("db-.*", [NOT_READY, READY], type="AllResourcesMatchAnyCondition"), True),
+        (hook("db-.*", [NOT_READY, READY], type="AnyResourceMatchesAllConditions"), False),
+        (hook("db-.*", [{"type": "Other", "status": "Unknown"}]), True),
+        (hook("absent", [READY]), False),
+        (hook("db-1", []), False),
+        (hook("db-1", [{"type": "Ready", "reason": "Failed"}]), True),
+        (hook("db-1", [{"type": "Ready", "message": "quota"}]), True),
+        (hook("db-1", [{"type": "Ready", "message": "^quota"}]), False),
+        ({**hook("db-1", [READY]), "matchers": []}, False),
+    ],
+)
+def test_matching(each: dict[str, Any], matched: bool) -> None:
+    types = [c.type for c in run(each).conditions]
+    assert ("Matched" in types) is matched
+    assert types[-1] == "StatusTransformationSuccess"
+
+
+def test_messages_with_what_was_captured() -> None:
+    condition = {"type": "Ready", "message": "cannot create: (?P<why>.+)"}
+    each = hook("db-1", [condition])
+    each["setConditions"] = [
+        {
+            "target": "CompositeAndClaim",
+            "condition": {"type": "Db", "status": "False", "reason": "R", "message": "no database: {{ .why }}"},
+        }
+    ]
+    each["createEvents"] = [{"event": {"type": "Warning", "reason": "E", "message": "because {{ .why }}"}}]
+    response = run(each)
+    assert response.conditions[0] == Condition(
+        "Db", "False", "R", "no database: quota exceeded", Target.composite_and_claim
+    )
+    [event] = response.results
+    assert (event.severity, event.message, event.reason) == (Severity.warning, "because quota exceeded", "E")
+
+
+@pytest.mark.parametrize(("force", "reasons"), [(False, ["Yes"]), (True, ["Yes", "Other"])])
+def test_a_condition_that_is_set_already(force: bool, reasons: list[str]) -> None:
+    second = hook("db-1", [NOT_READY])
+    second["setConditions"] = [{"force": force, "condition": {"type": "Matched", "status": "True", "reason": "Other"}}]
+    found = run(hook("db-1", [NOT_READY]), second).conditions
+    assert [c.reason for c in found if c.type == "Matched"] == reasons
+
+
+def test_the_composite_and_extra_resources() -> None:
+    composite = hook("none", [READY], includeCompositeAsResource=True)
+    xr = {"apiVersion": "example.org/v1", "kind": "XNetwork", "status": {"conditions": [FINE]}}
+    assert run(composite, composite=xr).conditions[0].type == "Matched"
+    extra = hook(r"extra-resource\.things\..*\.t", [READY], includeExtraResources=True)
+    context = {EXTRA_RESOURCES: {"things": [thing(FINE)]}}
+    assert run(extra, context=context).conditions[0].type == "Matched"
+    assert run(extra).conditions[0].type == "StatusTransformationSuccess"
+
+
+@pytest.mark.parametrize(
+    ("each", "reason"),
+    [
+        (hook("(", [READY]), "MatchFailure"),
+        (hook("db-1", [{"type": "Ready", "message": "("}]), "MatchFailure"),
+        ({"unknown": True}, "InputFailure"),
+        (
+            {**hook("db-1", [NOT_READY]), "createEvents": [{"event": {"type": "Loud", "message": "m"}}]},
+            "SetConditionFailure",
+        ),
+    ],
+    ids=["resource pattern", "message pattern", "input", "event"],
+)
+def test_failures_are_conditions(each: dict[str, Any], reason: str) -> None:
+    found = [c for c in run(each).conditions if c.type == "StatusTransformationSuccess"]
+    assert [(c.status, c.reason) for c in found] == [("False", reason)]

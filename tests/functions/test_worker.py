@@ -1,0 +1,96 @@
+"""Child processes of engines: started once, restarted after a crash, gone with the command."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from claimsmith.base.errors import ComposeError
+from claimsmith.functions import worker
+from tests.support.paths import ROOT
+from tests.support.processes import ends, is_running
+
+ADD = {"text": "1 + 1", "variables": [], "lists": [], "values": {}}
+
+
+@pytest.fixture
+def own() -> object:
+    found = worker.Worker(worker.CEL)
+    yield found
+    found.stop()
+
+
+def test_one_process_for_many_calls(own: worker.Worker) -> None:
+    assert own.call(ADD)["value"] == 2
+    first = own.pid
+    assert own.call(ADD)["value"] == 2
+    assert own.pid == first
+
+
+def test_stopped_and_started_again(own: worker.Worker) -> None:
+    own.call(ADD)
+    pid = own.pid or 0
+    own.stop()
+    assert ends(pid)
+    assert own.call(ADD)["value"] == 2
+    assert own.pid != pid
+
+
+def test_a_process_that_died_in_between_is_replaced(own: worker.Worker) -> None:
+    own.call(ADD)
+    os.kill(own.pid or 0, signal.SIGKILL)
+    assert ends(own.pid or 0)
+    assert own.call(ADD)["value"] == 2
+
+
+def test_what_an_engine_cannot_answer_is_a_problem(own: worker.Worker) -> None:
+    with pytest.raises(ComposeError) as caught:
+        own.call({"nonsense": True})
+    assert "KeyError" in caught.value.problems[0].what
+    assert own.call(ADD)["value"] == 2
+
+
+def test_workers_are_shared_within_a_command() -> None:
+    assert worker.worker(worker.CEL) is worker.worker(worker.CEL)
+    assert worker.worker(worker.KCL, ("/a", "/b")) is worker.worker(worker.KCL, ("/b", "/a"))
+    assert worker.worker(worker.KCL, ("/a",)) is not worker.worker(worker.KCL)
+
+
+def test_a_missing_package_is_named() -> None:
+    absent = worker.Kind("cel", "CEL", "no_such_package", "cel", worker.CEL.limits)
+    with pytest.raises(ComposeError) as caught:
+        worker.Worker(absent).call(ADD)
+    assert caught.value.problems[0].fix == "pip install 'claimsmith[cel]'"
+
+
+PROGRAM = """
+import sys, time
+from claimsmith.functions import worker
+own = worker.worker(worker.KCL)
+own.call({"files": {"prog.k": "items = []"}, "arguments": {}, "packages": {}, "config": {}})
+print(own.pid, flush=True)
+if sys.argv[1] == "busy":
+    source = "items = [i + j + k for i in range(99999) for j in range(99999) for k in range(99999)]"
+    own.call({"files": {"prog.k": source}, "arguments": {}, "packages": {}, "config": {}})
+elif sys.argv[1] == "idle":
+    time.sleep(600)
+"""
+
+
+@pytest.mark.parametrize("what", ["busy", "idle", "done"])
+def test_nothing_is_left_of_a_command_that_ends_or_is_killed(what: str, tmp_path: Path) -> None:
+    """The engine's process ends with the command, also in the middle of a call."""
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "engine")}
+    command = [sys.executable, "-c", PROGRAM, what]
+    with subprocess.Popen(command, cwd=tmp_path, env=environment, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout
+        pid = int(process.stdout.readline())
+        if what != "done":
+            assert is_running(pid)
+            process.kill()
+    assert ends(pid)

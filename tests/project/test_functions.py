@@ -1,0 +1,211 @@
+"""The functions of a project: its folders, its functions.yaml, and what its settings permit."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from claimsmith.base.documents import read_documents
+from claimsmith.base.errors import EngineError
+from claimsmith.functions import registry, worker
+from claimsmith.functions.protocol import Response
+from claimsmith.platform.settings import FunctionSettings
+from claimsmith.project import functions
+from tests.support.function_calls import place, request
+from tests.support.paths import ROOT
+
+SERVER = ROOT / "tests" / "support" / "function_server.py"
+OWN = {"apiVersion": "acme.example.org/v1", "kind": "Input"}
+SCRIPT = {"apiVersion": "python.fn.crossplane.io/v1beta1", "kind": "Script"}
+COMPOSE = (
+    'def compose(req, rsp):\n    rsp.desired.resources["a"].resource.update({"apiVersion": "v1", "kind": "Thing"})\n'
+)
+
+
+@pytest.fixture(autouse=True)
+def _stopped() -> Any:
+    yield
+    worker.stop_all()
+
+
+def declared(root: Path, text: str = "", *scripts: str) -> functions.Declared:
+    return functions.declared(root, FunctionSettings(scripts), read_documents(text, file="functions.yaml"))
+
+
+def run(found: functions.Declared, name: str, data: dict[str, Any]) -> Response:
+    return registry.function_for(place(name, data), found)(request(data))
+
+
+def function(name: str, **annotations: str) -> str:
+    listed = "".join(f"    {key.replace('_', '/')}: '{v}'\n" for key, v in annotations.items())
+    head = f"apiVersion: pkg.crossplane.io/v1\nkind: Function\nmetadata:\n  name: {name}\n"
+    return f"---\n{head}" + (f"  annotations:\n{listed}" if listed else "")
+
+
+def write(root: Path, files: dict[str, str]) -> Path:
+    for name, text in files.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text)
+    return root
+
+
+def module(folder: str) -> dict[str, str]:
+    """The files of a KCL module."""
+    return {f"{folder}/main.k": 'first = "x"', f"{folder}/kcl.mod": '[package]\nname = "names"\n'}
+
+
+KCL = 'items = [{apiVersion = "v1", kind = "Thing", metadata.name = "%s"}]'
+
+
+@pytest.mark.parametrize("name", ["network", "acme-configuration-networknetwork", "acme-network"])
+def test_a_folder_in_kcl(name: str, tmp_path: Path) -> None:
+    root = write(tmp_path, {"functions/network/main.k": KCL % "made", "functions/network/main_test.k": "nonsense("})
+    assert list(run(declared(root), name, OWN).desired.resources) == ["made"]
+
+
+@pytest.mark.parametrize(
+    ("files", "dependency"),
+    [
+        (module("functions/modules/names"), 'names = "1.0"'),
+        (module("functions/network/vendor/names_1.0"), 'names = "1.0"'),
+        (module("functions/network/model"), 'names = { path = "./model" }'),
+    ],
+    ids=["shared", "vendored", "path"],
+)
+def test_modules_of_a_folder_in_kcl(files: dict[str, str], dependency: str, tmp_path: Path) -> None:
+    program = KCL.replace('"%s"', "names.first")
+    root = write(
+        tmp_path,
+        {
+            **files,
+            "functions/network/main.k": f"import names\n{program}",
+            "functions/network/kcl.mod": f'[package]\nname = "network"\n[dependencies]\n{dependency}\n',
+        },
+    )
+    assert list(run(declared(root), "network", OWN).desired.resources) == ["x"]
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        ('[dependencies]\nk8s = "1.31"\n', "needs the module 'k8s'"),
+        ('[dependencies]\nout = { path = "/etc" }\n', "needs the module 'out'"),
+        ("[nonsense", "cannot be read"),
+    ],
+    ids=["missing", "outside", "no TOML"],
+)
+def test_refused_modules(text: str, what: str, tmp_path: Path) -> None:
+    root = write(tmp_path, {"functions/network/main.k": KCL % "made", "functions/network/kcl.mod": text})
+    with pytest.raises(EngineError) as caught:
+        run(declared(root), "network", OWN)
+    assert what in caught.value.problems[0].what
+    assert caught.value.problems[0].fix
+
+
+def test_modules_for_programs_in_compositions(tmp_path: Path) -> None:
+    root = write(tmp_path, module("functions/modules/names"))
+    spec = {"source": "import names\n" + KCL.replace('"%s"', "names.first"), "dependencies": 'names = "1.0"'}
+    data = {"apiVersion": "krm.kcl.dev/v1alpha1", "kind": "KCLInput", "spec": spec}
+    for name in ("function-kcl", "crossplane-contrib-function-kcl", "any-name"):
+        assert list(run(declared(root), name, data).desired.resources) == ["x"]
+
+
+def test_python_runs_only_where_it_is_permitted(tmp_path: Path) -> None:
+    root = write(tmp_path, {"functions/app/main.py": COMPOSE})
+    assert list(run(declared(root, "", "app"), "acme-app", OWN).desired.resources) == ["a"]
+    script = {**SCRIPT, "script": COMPOSE}
+    assert list(run(declared(root, "", "*function-python"), "acme-function-python", script).desired.resources) == ["a"]
+    for name, data in (("acme-app", OWN), ("acme-function-python", script), ("any-name", script)):
+        with pytest.raises(EngineError) as caught:
+            run(declared(root), name, data)
+        problem = caught.value.problems[0]
+        assert "permit it in claimsmith.yaml" in problem.fix
+        assert problem.where
+
+
+def test_python_with_an_interpreter_of_its_own(tmp_path: Path) -> None:
+    root = write(tmp_path, {"functions/app/main.py": COMPOSE})
+    (root / "python").write_text(f'#!/bin/sh\ntouch {root}/used\nexec {sys.executable} "$@"\n')
+    (root / "python").chmod(0o755)
+    found = functions.declared(root, FunctionSettings(("app",), "python"))
+    assert list(run(found, "app", OWN).desired.resources) == ["a"]
+    assert (root / "used").exists()
+
+
+def test_programs(tmp_path: Path) -> None:
+    write(tmp_path, {"bin/acme": f'#!/bin/sh\nexec {sys.executable} {SERVER} "$@"\n'})
+    (tmp_path / "bin/acme").chmod(0o755)
+    found = declared(tmp_path, function("function-acme", **{"claimsmith.io_function-binary": "bin/acme"}))
+    assert list(run(found, "function-acme", OWN).desired.resources) == ["made"]
+    port = {"claimsmith.io_function-arguments": "--insecure --network=tcp --address=127.0.0.1:{port}"}
+    found = declared(tmp_path, function("function-acme", **{"claimsmith.io_function-binary": "bin/acme"}, **port))
+    assert list(run(found, "function-acme", OWN).desired.resources) == ["made"]
+
+
+RUNTIME = "render.crossplane.io_runtime"
+DEVELOPMENT = {RUNTIME: "Development"}
+
+
+def test_built_in_functions_stay_built_in(tmp_path: Path) -> None:
+    """The file of a function's own repository names an address at which nobody listens."""
+    found = declared(tmp_path, function("function-auto-ready", **DEVELOPMENT))
+    assert run(found, "function-auto-ready", OWN).results == ()
+    assert "function-auto-ready" not in found
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        (function("function-acme", **DEVELOPMENT), ["function-acme"]),
+        (function("function-acme"), []),
+        (function("function-kro", **{"claimsmith.io_function-address": "localhost:1"}), ["function-kro"]),
+    ],
+    ids=["development", "container", "address"],
+)
+def test_which_functions_are_declared(text: str, names: list[str], tmp_path: Path) -> None:
+    assert [n for n in declared(tmp_path, text) if n not in ("function-kcl", "function-python")] == names
+
+
+@pytest.mark.parametrize("name", ["function-shell", "acme-function-shell", "function-pythonic"])
+def test_programs_that_run_scripts_need_a_permission(name: str, tmp_path: Path) -> None:
+    with pytest.raises(EngineError) as caught:
+        run(declared(tmp_path, function(name, **{"claimsmith.io_function-binary": "bin/shell"})), name, OWN)
+    assert caught.value.problems[0].fix == f"permit it in claimsmith.yaml: functions: {{scripts: [{name}]}}"
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        ("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n", "ConfigMap is no function"),
+        (
+            function(
+                "function-acme", **DEVELOPMENT, **{"render.crossplane.io_runtime-development-target": "10.0.0.1:1"}
+            ),
+            "which is not this machine",
+        ),
+    ],
+)
+def test_refused_files(text: str, what: str, tmp_path: Path) -> None:
+    with pytest.raises(EngineError) as caught:
+        declared(tmp_path, text)
+    assert what in caught.value.problems[0].what
+    assert caught.value.problems[0].where
+
+
+def test_the_project_around_a_composition(tmp_path: Path) -> None:
+    root = write(
+        tmp_path,
+        {
+            "claimsmith.yaml": "apiVersion: claimsmith.io/v1alpha1\nkind: Settings\nfunctions:\n  scripts: [app]\n",
+            "functions.yaml": function("function-acme", **DEVELOPMENT),
+            "functions/app/main.py": COMPOSE,
+            "apis/network/composition.yaml": "",
+        },
+    )
+    found = functions.beside(root / "apis/network/composition.yaml")
+    assert functions.root_of(root / "apis/network/composition.yaml") == root
+    assert "function-acme" in found
+    assert list(run(found, "app", OWN).desired.resources) == ["a"]
