@@ -81,6 +81,21 @@ def program(settings: Settings, _: Path) -> list[Row]:
     ]
 
 
+def native(settings: Settings, _: Path) -> list[Row]:
+    """The same with native children: generated calls of an SDK beside calls of it that are written by hand."""
+    shape = ("100", "5", "native")
+    found = pairs(task("program", "generated", *shape), task("program", "by-hand", *shape), settings)
+    detail = f"{middle(found, 0):.2f} s against {middle(found, 1):.2f} s of processor time, 100 claims × 5 children"
+    count, size = (
+        f"{middle(found, 0, key):,.0f} against {middle(found, 1, key):,.0f}" for key in ("registrations", "bytes")
+    )
+    return [
+        Row("native", "the program with native children, against hand-written", ratios(found), 1.1, detail=detail),
+        Row("native", "number of native registrations", ratios(found, "registrations"), 1.0, detail=count),
+        Row("native", "bytes of native registrations", ratios(found, "bytes"), 1.0, detail=size),
+    ]
+
+
 def growth(settings: Settings, folder: Path) -> list[Row]:
     """The time per claim of a large stack beside that of a small one, and the memory of rendering the large one."""
     small = _bound(folder / "small", claims=SMALL, children=CHILDREN)
@@ -133,6 +148,7 @@ def _words(command: str) -> list[str] | None:
 
 BENCHES = {
     "program": program,
+    "native": native,
     "help": help_,
     "patches": patches,
     "conformance": conformance,

@@ -1,7 +1,8 @@
 """The same resources twice, for the real engine: as claims with a generated component, and by hand.
 
 Each site is a component with config maps in it, which nobody has to wait for: what is measured is the program and the
-engine. The hand-written program gives its objects the same labels, annotations and options, and names of the same
+engine. With `native`, its children are random pets of Pulumi's random provider instead: nothing of Kubernetes is
+touched. The hand-written program gives its objects the same labels, annotations and options, and names of the same
 length; what claimsmith adds to them for the sake of ownership is a part of the resources, not of the comparison.
 """
 
@@ -35,7 +36,15 @@ sites_by_hand.run()
 
 
 def write_project(
-    root: Path, *, by_hand: bool, kubeconfig: Path, claims: int, children: int, stacks: int = 1, name: str = "bench"
+    root: Path,
+    *,
+    by_hand: bool,
+    kubeconfig: Path,
+    claims: int,
+    children: int,
+    stacks: int = 1,
+    name: str = "bench",
+    native: bool = False,
 ) -> list[str]:
     """A project with that many claims, cut evenly into stacks by namespace; gives the stacks' names."""
     pulumi = {"name": name, "runtime": "python", "main": "stacks", "stackConfigDir": "stacks"}
@@ -43,7 +52,7 @@ def write_project(
     program = root / "stacks" / "__main__.py"
     program.parent.mkdir(parents=True)
     program.write_text(BY_HAND if by_hand else GENERATED)
-    write(root / "components" / "site" / "definition.yaml", *_platform(children))
+    write(root / "components" / "site" / "definition.yaml", *_platform(children, native=native))
     names = [f"s{number}" for number in range(stacks)]
     for number, stack in enumerate(names):
         mine = [
@@ -65,7 +74,7 @@ def claim(number: int, namespace: str, prefix: str) -> dict[str, Any]:
     }
 
 
-def _platform(children: int) -> list[dict[str, Any]]:
+def _platform(children: int, *, native: bool) -> list[dict[str, Any]]:
     names = {"kind": "Site", "listKind": "SiteList", "plural": "sites", "singular": "site"}
     composition = {"apiVersion": DEFINITIONS, "kind": "Composition", "name": "site"}
     crd = {"group": API.partition("/")[0], "version": "v1alpha1", "names": names}
@@ -82,7 +91,7 @@ def _platform(children: int) -> list[dict[str, Any]]:
             "metadata": {"name": "site"},
             "spec": {
                 "from": {"apiVersion": API, "kind": "Site"},
-                "to": [_config_map(number) for number in range(children)],
+                "to": [(_pet if native else _config_map)(number) for number in range(children)],
             },
         },
     ]
@@ -114,4 +123,15 @@ def _config_map(number: int) -> dict[str, Any]:
             "transforms": [{"type": "string", "string": {"fmt": "%s@example.org"}}],
         },
     ]
+    return {"name": f"part-{number}", "base": base, "patches": patches}
+
+
+def _pet(number: int) -> dict[str, Any]:
+    """A native child with as many patches as a config map has."""
+    keepers = {"part": str(number), "theme": "plain", "cache": "on", "log": "info", "ttl": "60s"}
+    patches = [
+        {**patch, "toFieldPath": str(patch["toFieldPath"]).replace("data.", "properties.keepers.")}
+        for patch in _config_map(number)["patches"]
+    ]
+    base = {"type": "random:RandomPet", "properties": {"length": 3, "separator": "-", "keepers": keepers}}
     return {"name": f"part-{number}", "base": base, "patches": patches}

@@ -123,8 +123,12 @@ def naively_patched(resource_: dict[str, Any], claim: dict[str, Any]) -> dict[st
     return document
 
 
-def program(side: str, claims: str, children: str) -> dict[str, float]:
-    """The sites' program on Pulumi's mocks, generated or by hand: what it registers, and its processor time."""
+def program(side: str, claims: str, children: str, kind: str = "kubernetes") -> dict[str, float]:
+    """The sites' program on Pulumi's mocks, generated or by hand: what it registers, and its processor time.
+
+    The children are Kubernetes objects, or `native` ones.
+    """
+    native = kind == "native"
     import pulumi
     from pulumi.runtime import mocks as pulumi_mocks
 
@@ -149,19 +153,19 @@ def program(side: str, claims: str, children: str) -> dict[str, float]:
         root = Path(folder) / "project"
         kubeconfig = Path(folder) / "kubeconfig"
         kubeconfig.write_text("none", encoding="utf-8")
-        wanted = {"claims": int(claims), "children": int(children), "name": "bench"}
+        wanted = {"claims": int(claims), "children": int(children), "name": "bench", "native": native}
         [stack] = sites.write_project(root, by_hand=side == "by-hand", kubeconfig=kubeconfig, **wanted)
         os.environ["BENCH_CHILDREN"] = children
         pulumi_mocks.set_mocks(mocks_, project="bench", stack=stack, preview=False, monitor=Monitor(mocks_))
         pulumi.runtime.set_config("claimsmith:kubeconfig", str(kubeconfig))
-        run = _by_hand(root) if side == "by-hand" else _generated(root, stack)
+        run = _by_hand(root, native=native) if side == "by-hand" else _generated(root, stack, native=native)
         begin = time.process_time()
         pulumi.runtime.test(run)()
         seconds = time.process_time() - begin
     return {**seen.numbers, "seconds": seconds}
 
 
-def _generated(root: Path, stack: str) -> Callable[[], None]:
+def _generated(root: Path, stack: str, *, native: bool) -> Callable[[], None]:
     from claimsmith.deploy import program as programs
     from claimsmith.kubernetes.client import Cluster
     from claimsmith.project.project import Project
@@ -173,10 +177,11 @@ def _generated(root: Path, stack: str) -> Callable[[], None]:
     bind(project, stack)
     plan = project.plan(stack)
     components = {c.address: programs.load_component(project, c.binding.klass) for c in plan.walk()}
-    return lambda: programs.deploy(plan, components, Cluster("none"), identifier="bench", table=project.table())
+    around = programs.Surroundings() if native else programs.Surroundings(Cluster("none"), "bench")
+    return lambda: programs.deploy(plan, components, around, table=project.table())
 
 
-def _by_hand(root: Path) -> Callable[[], None]:
+def _by_hand(root: Path, *, native: bool) -> Callable[[], None]:
     import pulumi_kubernetes
 
     from benchmarks import sites_by_hand
@@ -184,7 +189,7 @@ def _by_hand(root: Path) -> Callable[[], None]:
     os.chdir(root / "stacks")
     # Loaded when it is first named; that is no part of the program.
     assert pulumi_kubernetes.core.v1.ConfigMap
-    return sites_by_hand.run
+    return sites_by_hand.run_native if native else sites_by_hand.run
 
 
 def conformance(folder: str) -> dict[str, float]:

@@ -13,8 +13,9 @@ from claimsmith.dialects.common.klass import Side
 from claimsmith.patching.compiled import Reader, compiled
 
 
-def test_generated_and_hand_written_programs_register_the_same() -> None:
-    sides = [measure.task("program", side, "3", "4")() for side in ("generated", "by-hand")]
+@pytest.mark.parametrize("kind", ["kubernetes", "native"])
+def test_generated_and_hand_written_programs_register_the_same(kind: str) -> None:
+    sides = [measure.task("program", side, "3", "4", kind)() for side in ("generated", "by-hand")]
     assert [(s["registrations"], s["bytes"]) for s in sides] == [(15, sides[0]["bytes"])] * 2
 
 
