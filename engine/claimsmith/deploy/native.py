@@ -33,6 +33,7 @@ class NativeChild:
     added: bool = False
     """Whether selectors can find it."""
     _resource: pulumi.CustomResource | None = None
+    _ready: pulumi.Output[str] | None = None
 
     @property
     def resource(self) -> pulumi.CustomResource | None:
@@ -60,12 +61,21 @@ class NativeChild:
         The id of a resource whose update failed is known too, and no other output of it, while the engine goes on with
         the others (SDK 3.272). In a preview, outputs that a provider computes are unknown in any case.
         """
+        if self._ready is None:
+            self._ready = self._existence()
+        return self._ready
+
+    def _existence(self) -> pulumi.Output[str]:
         assert self.resource, "only children whose resource exists are waited for"
-        parts: list[pulumi.Output[Any]] = [self.resource.id]
-        if not pulumi.runtime.is_dry_run():
-            parts += list(outputs_of(self.resource))[:1]
-        # That it is known counts, and a detail that is secret must not hide it.
-        return pulumi.Output.unsecret(pulumi.Output.all(*parts).apply(lambda known: str(known[0])))
+        id_ = self.resource.id
+        first = None if pulumi.runtime.is_dry_run() else next(outputs_of(self.resource), None)
+
+        async def known() -> bool:
+            return await id_.is_known() and (first is None or await first.is_known())
+
+        # Not by Output.all, which lifts every nested value of what it joins. Only that an output is known counts: one
+        # that is secret must not hide it.
+        return pulumi.Output({self.resource}, id_.future(), known())
 
     def reference(self) -> dict[str, str]:
         """The child as the outputs of its claim name it."""

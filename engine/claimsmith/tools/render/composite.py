@@ -32,6 +32,7 @@ from claimsmith.project import functions
 from claimsmith.project.load import load
 from claimsmith.project.load import read_text as load_text
 from claimsmith.project.template_files import template_files
+from claimsmith.render import native
 
 FUNCTION = GroupKind("pkg.crossplane.io", "Function")
 
@@ -101,6 +102,7 @@ def render(
     if parts.full:
         made[0] = {**made[0], "metadata": data.get("metadata", {}), "spec": data.get("spec", {})}
     warnings += [problem for _, problem in rendered.warnings]
+    made = native.gathered(made, data)
     made += rendered.results() if parts.results else []
     made += [rendered.context_document()] if parts.context else []
     return made, warnings
