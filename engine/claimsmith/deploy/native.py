@@ -70,12 +70,15 @@ class NativeChild:
         id_ = self.resource.id
         first = None if pulumi.runtime.is_dry_run() else next(outputs_of(self.resource), None)
 
+        async def value() -> str:
+            return str(await id_.future())
+
         async def known() -> bool:
             return await id_.is_known() and (first is None or await first.is_known())
 
         # Not by Output.all, which lifts every nested value of what it joins. Only that an output is known counts: one
         # that is secret must not hide it.
-        return pulumi.Output({self.resource}, id_.future(), known())
+        return pulumi.Output({self.resource}, value(), known())
 
     def reference(self) -> dict[str, str]:
         """The child as the outputs of its claim name it."""
