@@ -5,13 +5,16 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: demo test test-oldest test-newest test-engine test-sdks test-versions check soak bench bench-check features fuzz generate toolchain browser down clean help
+.PHONY: demo demo-kubernetes test test-oldest test-newest test-engine test-sdks test-versions check soak bench bench-check features fuzz generate toolchain browser down clean help
 
 help: ## Show the targets
-	@grep -hE '^[a-z-]+:.*## ' Makefile | awk -F ':.*## ' '{printf "  make %-13s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*## ' Makefile | awk -F ':.*## ' '{printf "  make %-16s %s\n", $$1, $$2}'
 
-demo: $(STAMP) ## Claim a database on this machine: offline part first, then the real engine
+demo: $(STAMP) ## Claim a database on this machine: the real engine, a real PostgreSQL, no cluster
 	@PATH="$(CURDIR)/$(BIN):$$PATH" bash scripts/demo.sh
+
+demo-kubernetes: $(STAMP) ## Claim a database of a cloud: Kubernetes objects on a local control plane, a simulated cloud
+	@PATH="$(CURDIR)/$(BIN):$$PATH" bash scripts/demo-kubernetes.sh
 
 test: $(STAMP) toolchain browser ## Run all tests, on the real engine too
 	$(BIN)/ruff check .
@@ -79,7 +82,7 @@ browser:
 toolchain: $(STAMP)
 	@$(BIN)/claimsmith toolchain > /dev/null 2>&1 || $(BIN)/claimsmith toolchain install
 
-down: $(STAMP) ## Stop the local control plane of the demo
+down: $(STAMP) ## Stop the servers of the demos
 	$(BIN)/claimsmith local down
 
 $(STAMP): pyproject.toml requirements.txt
@@ -91,6 +94,6 @@ $(STAMP): pyproject.toml requirements.txt
 	@$(BIN)/python -m pip install -q --no-deps --no-build-isolation -e .
 	@touch $(STAMP)
 
-clean: ## Stop what runs and remove what was made here; state and local cluster too
+clean: ## Stop what runs and remove what was made here; state and local servers too
 	@test ! -x $(BIN)/claimsmith || $(BIN)/claimsmith local down || true
 	rm -rf .claimsmith .venv build *.egg-info engine/*.egg-info

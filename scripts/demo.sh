@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The main job, on this machine: offline first, then the real engine on a local control plane.
+# The main job, on this machine: a claim becomes a real database on a real PostgreSQL server. Nothing is simulated.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -9,31 +9,61 @@ say() { printf '\n%s%s%s\n' "$bold" "$*" "$plain"; }
 
 run() { printf '$ %s\n' "$*"; "$@"; }
 
-say "1. Offline: what the claim of stacks/dev asks for, and what it would make"
-run cat stacks/dev/claims/sql.yaml
-run claimsmith validate
-run claimsmith bind dev
-run claimsmith render dev
+claim=stacks/local/claims/orders.yaml
+before=$(mktemp)
+cp "$claim" "$before"
+trap 'cp "$before" "$claim"; rm -f "$before"' EXIT
 
-say "2. The engine: found, or brought (a build from source takes about 20 minutes, once)"
-claimsmith toolchain > /dev/null 2>&1 || run claimsmith toolchain install
-run claimsmith toolchain
+say "1. Offline: what the application team asks for, and what it becomes"
+run cat "$claim"
+run claimsmith validate local
+run claimsmith render local
 
-say "3. A control plane on this machine, with a simulated cloud behind it"
-run claimsmith local up
+say "2. The engine and two providers: found, or installed (a build from source takes about 7 minutes, once)"
+claimsmith toolchain --for postgresql > /dev/null 2>&1 || run claimsmith toolchain install --for postgresql
+run claimsmith toolchain --for postgresql
+
+say "3. A PostgreSQL server on this machine"
+run claimsmith local up --postgresql
+eval "$(claimsmith env)"
+pulumi stack select local --create 2> /dev/null
+server=$(claimsmith local status --output json)
+setting() { python -c 'import json, sys; print(json.loads(sys.argv[1])["postgresql"][sys.argv[2]])' "$server" "$1"; }
+for name in host port; do run pulumi config set --stack local "postgresql:$name" "$(setting "$name")"; done
+run pulumi config set --stack local postgresql:username "$(setting user)"
+run pulumi config set --stack local postgresql:sslmode disable
+printf '$ pulumi config set --stack local --secret postgresql:password < %s\n' "$(setting password_file)"
+pulumi config set --stack local --secret postgresql:password < "$(setting password_file)"
 
 say "4. pulumi up"
-eval "$(claimsmith env)"
-pulumi stack select dev --create 2> /dev/null
-run pulumi up --stack dev --yes --continue-on-error --suppress-outputs
+run pulumi up --stack local --yes --continue-on-error --suppress-outputs
 
-say "5. What the application team sees"
-run claimsmith status dev
+say "5. The database is real: a login with the credentials of the claim"
+psql=$(python -c 'from claimsmith.lab import postgresql; print(postgresql.psql())')
+query="SELECT current_user, datname, datconnlimit FROM pg_database WHERE datname = current_database()"
+login() {
+  printf '$ psql "$(claimsmith connection local orders --format uri)" -c "%s"\n' "$query"
+  PGSSLMODE=disable "$psql" "$(claimsmith connection local orders --format uri)" -c "$query"
+}
+login
 
-say "6. A second pulumi up changes nothing"
-run pulumi up --stack dev --yes --expect-no-changes --suppress-outputs
+say "6. The application team asks for more connections: the review of that change"
+run sed -i.old 's/connections: 20/connections: 50/' "$claim"
+rm -f "$claim.old"
+if git rev-parse --is-inside-work-tree > /dev/null 2>&1; then
+  # Exit code 10: there are changes.
+  run claimsmith review --base HEAD --stack local || test $? -eq 10
+else
+  echo "(no git repository here, so there is nothing to compare with)"
+fi
 
-say "The control plane is still running. Look around with:"
-printf '  kubectl --kubeconfig .claimsmith/local/kubeconfig get managed\n'
-printf '  eval "$(%s env)" && pulumi preview --stack dev\n' .venv/bin/claimsmith
-printf 'and stop it with: make down\n'
+say "7. The second pulumi up changes that, and nothing else"
+run pulumi up --stack local --yes --suppress-outputs
+login
+
+say "8. What the application team sees"
+run claimsmith status local
+
+say "The server is still running, and $claim is as it was. Look around with:"
+printf '  eval "$(%s env)" && pulumi preview --stack local --diff\n' .venv/bin/claimsmith
+printf 'and stop the server with: make down\n'

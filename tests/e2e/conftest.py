@@ -15,7 +15,9 @@ from lightkube.generic_resource import create_global_resource
 
 from claimsmith import lab, toolchain
 from claimsmith.kubernetes.crds import permissive_crd
+from claimsmith.lab import postgresql
 from tests.e2e.creating_provider import CREATES, MERGES, creating_provider
+from tests.e2e.databases import DatabaseRig
 from tests.e2e.examples import claim, private_mysql
 from tests.e2e.rig import UNHURRIED, Rig
 from tests.support.paths import ROOT
@@ -85,3 +87,23 @@ def deployed(rig: Rig) -> tuple[Rig, str]:
     rig.prepare("dev")
     rig.ok(rig.up("dev"))
     return rig, namespace
+
+
+@pytest.fixture(scope="session")
+def postgresql_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[postgresql.Server]:
+    """One server for each test process; no control plane, no kubeconfig."""
+    toolchain.require(*toolchain.USES["postgresql"])
+    with postgresql.running(tmp_path_factory.mktemp("postgresql")) as server:
+        yield server
+
+
+@pytest.fixture
+def database_rig(
+    postgresql_server: postgresql.Server, tmp_path: Path, request: pytest.FixtureRequest
+) -> Iterator[DatabaseRig]:
+    """A project whose names, and so whose databases on the shared server, are this test's own."""
+    digest = hashlib.sha256(request.node.nodeid.encode()).hexdigest()[:8]
+    rig = DatabaseRig(tmp_path / "project", tmp_path / "no-kubeconfig", f"p{digest}", server=postgresql_server)
+    rig.settings["KUBECONFIG"] = str(tmp_path / "no-kubeconfig")
+    yield rig
+    rig.drop()

@@ -74,6 +74,7 @@ kind: Store
 metadata: {name: files, namespace: default}
 spec: {}
 """
+# A stand-in for the secret of a cloud: the SDK is small, and keepers are stored as they are.
 SINK = """\
 apiVersion: infrastructure.crossplane.io/v1alpha1
 kind: CompositeResourceClass
@@ -82,17 +83,16 @@ metadata:
 spec:
   claim: {apiVersion: claimsmith.io/v1alpha1, kind: ConnectionDetails}
   resources:
-  - name: secret
-    base: {type: "aws:secretsmanager:Secret", properties: {recoveryWindowInDays: 0}}
+  - name: place
+    base: {type: "random:RandomPet", properties: {length: 1}}
     patches:
-    - {fromClaimFieldPath: spec.claim.name, toResourceFieldPath: properties.name}
-  - name: version
+    - {fromClaimFieldPath: spec.claim.name, toResourceFieldPath: properties.prefix}
+  - name: content
     base:
-      type: aws:secretsmanager:SecretVersion
-      properties: {secretId: "${secret.id}"}
+      type: random:RandomId
+      properties: {byteLength: 4, prefix: "${place.id}"}
     patches:
-    - fromClaimFieldPath: spec.details.password
-      toResourceFieldPath: properties.secretString
+    - {fromClaimFieldPath: spec.details.password, toResourceFieldPath: properties.keepers.password}
 """
 ADDRESS = "PostgreSQLDatabase.database.example.org/default/orders"
 PROGRAM = "from claimsmith.deploy import program\n\nprogram.run()\n"

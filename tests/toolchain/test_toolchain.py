@@ -36,6 +36,7 @@ VERSIONS = {
     "kube-controller-manager": "Kubernetes v1.33.3",
     "etcd": "etcd Version: 3.5.21",
 }
+PACKAGES = {parts.PROVIDER: "4.25.0", parts.RANDOM: "4.21.4", parts.POSTGRESQL: "3.18.2"}
 NOBODY = "http://127.0.0.1:9"  # the discard port: refused at once
 UNBOUNDED = 3600.0  # seconds: longer than any test may take
 
@@ -87,7 +88,13 @@ class Machine:
         }
 
     def plugin(self, version: str = "4.25.0") -> Path:
+        """A plugin of Kubernetes, beside one of each bridged provider."""
+        for name in parts.BRIDGED:
+            self.bridged(name, parts.release(name, self.env))
         return says(parts.plugin_folder(version, self.env) / parts.PROVIDER, "never asked")
+
+    def bridged(self, name: str, version: str) -> Path:
+        return says(parts.plugin_folder(version, self.env, name) / name, "never asked")
 
     def all_on_path(self) -> None:
         for name, line in VERSIONS.items():
@@ -141,7 +148,7 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Machine:
         monkeypatch.setenv(name, value)
     for name in ("XDG_CACHE_HOME", parts.SELECT, parts.PROVIDER_VERSION):
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr(parts, "package_version", lambda: "4.25.0")
+    monkeypatch.setattr(parts, "package_version", PACKAGES.__getitem__)
     monkeypatch.setattr(download, "SITES", dict.fromkeys(download.SITES, NOBODY))
     return made
 
@@ -184,6 +191,29 @@ def test_pinned_versions_are_those_of_the_go_modules(name: str, pin: parts.Pin) 
 @pytest.mark.parametrize("pin", [pytest.param(pin, id=chosen) for chosen, name, pin in PINS if name == parts.PROVIDER])
 def test_pinned_provider_is_the_commit_of_its_go_module(pin: parts.Pin) -> None:
     assert required(pin.module, build.PROVIDER_MODULE) == PROVIDER_COMMITS[pin.version]
+
+
+@pytest.mark.parametrize(
+    ("name", "module", "commit"),
+    [
+        pytest.param(parts.POSTGRESQL, "terraform-provider-postgresql", "v{}", id="postgresql"),
+        # The commit of the release 3.8.1 of 27 January 2026: the registry serves it by its old name, without versions.
+        pytest.param(
+            parts.RANDOM, "terraform-provider-random", "v1.3.2-0.20260127150608-de3700a633e4 // indirect", id="random"
+        ),
+    ],
+)
+def test_version_of_a_bridged_provider_names_the_one_inside(name: str, module: str, commit: str) -> None:
+    released, _, inside = parts.SETS["default"][name].version.partition("+terraform.")
+    assert parts.PARTS[name].refusal(released) is None
+    folder = parts.modules_folder()
+    assert folder
+    line = f"\tgithub.com/terraform-providers/{module} {commit.format(inside)}\n"
+    assert line in (folder / "bridged" / "go.mod").read_text()
+
+
+def test_every_part_is_for_something() -> None:
+    assert {name for names in parts.USES.values() for name in names} == set(parts.NAMES)
 
 
 @pytest.mark.parametrize("module", sorted({pin.module for _, _, pin in PINS}))
@@ -411,7 +441,7 @@ def test_provider_among_plugins(machine: Machine) -> None:
 def test_best_provider_among_plugins(
     machine: Machine, monkeypatch: pytest.MonkeyPatch, package: str, installed: list[str], want: str
 ) -> None:
-    monkeypatch.setattr(parts, "package_version", lambda: package)
+    monkeypatch.setattr(parts, "package_version", {**PACKAGES, parts.PROVIDER: package}.__getitem__)
     for version in installed:
         machine.plugin(version)
     assert discovery.search([parts.PROVIDER])[0][parts.PROVIDER] == toolchain.InstalledPart(
@@ -433,6 +463,23 @@ def test_named_set_takes_no_other_plugin(machine: Machine, monkeypatch: pytest.M
     found = toolchain.find(parts.PROVIDER)
     assert found
     assert found.path == wanted
+
+
+@pytest.mark.parametrize(
+    ("package", "installed", "found"),
+    [
+        pytest.param("4.21.4", "4.21.4", True, id="that-of-the-python-package"),
+        pytest.param("4.21.4", "4.20.0", False, id="another-release"),
+        pytest.param("", "4.21.4", True, id="without-a-package-the-pinned-one"),
+    ],
+)
+def test_bridged_plugin_is_that_of_the_python_package(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch, package: str, installed: str, found: bool
+) -> None:
+    monkeypatch.setattr(parts, "package_version", {**PACKAGES, parts.RANDOM: package}.__getitem__)
+    path = machine.bridged(parts.RANDOM, installed)
+    part = toolchain.InstalledPart(parts.RANDOM, path, installed, "plugins")
+    assert toolchain.find(parts.RANDOM) == (part if found else None)
 
 
 def test_half_installed_plugin_is_not_there(machine: Machine) -> None:
@@ -628,11 +675,11 @@ def test_install_takes_official_downloads(
         return [says(folder / "bin" / name, line) for name, line in names]
 
     monkeypatch.setattr(download, "pulumi", installer)
-    monkeypatch.setattr(download, "provider", lambda _engine, _folder: machine.plugin())
+    monkeypatch.setattr(download, "provider", lambda _name, _engine, _folder: machine.plugin())
     found = toolchain.install()
     assert {name: part.origin for name, part in found.items()} == {
         **dict.fromkeys(toolchain.NAMES, "cache"),
-        parts.PROVIDER: "plugins",
+        **dict.fromkeys(parts.PROVIDERS, "plugins"),
     }
     assert found[parts.LANGUAGE].version == "3.255.0"
     assert not host.is_ours(found[parts.LANGUAGE].path)
@@ -667,8 +714,8 @@ def test_provider_that_is_downloaded(
     machine: Machine, monkeypatch: pytest.MonkeyPatch, chosen: str, package: str, want: str
 ) -> None:
     monkeypatch.setenv(parts.SELECT, chosen)
-    monkeypatch.setattr(parts, "package_version", lambda: package)
-    assert download.provider_release() == want
+    monkeypatch.setattr(parts, "package_version", {**PACKAGES, parts.PROVIDER: package}.__getitem__)
+    assert parts.release(parts.PROVIDER) == want
 
 
 # ── building and installing ───────────────────────────────────────────────────────────────────────────────────────────
@@ -691,6 +738,42 @@ def test_install_builds_only_what_is_missing(machine: Machine) -> None:
     assert host.is_ours(found[parts.LANGUAGE].path)
     assert ("building", 4, 4, "") in reports
     assert not machine.staging()
+
+
+def test_install_for_postgresql_builds_neither_a_control_plane_nor_its_provider(machine: Machine) -> None:
+    machine.go()
+    for name in parts.BRIDGED:
+        says(parts.home_of(name), "never asked")
+    found = toolchain.install(names=parts.USES["postgresql"])
+    assert {name: part.origin for name, part in found.items()} == {
+        parts.PULUMI: "cache",
+        parts.LANGUAGE: "cache",
+        parts.RANDOM: "plugins",
+        parts.POSTGRESQL: "plugins",
+    }
+    assert [line.split()[0] for line in machine.log.read_text().splitlines()].count("build") == 1
+
+
+def test_bridged_provider_embeds_what_its_generator_writes(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    program(
+        machine.bin / "go",
+        """PATH=/usr/bin:/bin
+        case "$1" in
+        version) echo "go version go1.26.8 linux/amd64";;
+        list) echo a/b;;
+        build)
+          while [ "$1" != -o ]; do shift; done
+          out=$2; shift 2
+          for package; do
+            printf '#!/bin/sh\\n/bin/echo generated > "$5/schema.json"\\n' > "$out/${package##*/}"
+            [ "$package" = "./schema/random" ] || /bin/cat random/schema.json > "$out/${package##*/}"
+            chmod +x "$out/${package##*/}"
+          done;;
+        esac""",
+    )
+    assert build.build([parts.RANDOM], tmp_path / "bin", silent)[parts.RANDOM].read_text() == "generated\n"
 
 
 def test_install_brings_both_of_a_pair_that_cannot_match(machine: Machine) -> None:

@@ -1,4 +1,4 @@
-"""`claimsmith local`: a real control plane on this machine, with a simulated cloud behind it."""
+"""`claimsmith local`: real servers on this machine: a control plane with a simulated cloud, or PostgreSQL."""
 
 from __future__ import annotations
 
@@ -11,9 +11,12 @@ from claimsmith.cli import completion, console
 
 if TYPE_CHECKING:
     from claimsmith.lab import Status
+    from claimsmith.lab.postgresql import Server
 
 app = typer.Typer(
-    no_args_is_help=True, help="Run a control plane on this machine, with a simulated cloud.", rich_markup_mode=None
+    no_args_is_help=True,
+    help="Run a control plane with a simulated cloud, or PostgreSQL, on this machine.",
+    rich_markup_mode=None,
 )
 
 
@@ -29,9 +32,12 @@ def up(
     simulate: Annotated[
         bool, typer.Option("--simulate/--no-simulate", help="Run the simulated cloud, which plays the providers.")
     ] = True,
+    postgresql: Annotated[
+        bool, typer.Option("--postgresql", help="Start a PostgreSQL server instead; no cluster, no toolchain.")
+    ] = False,
     output: console.Output = console.Format.text,
 ) -> None:
-    """Start the control plane in the background.
+    """Start the control plane in the background, or a PostgreSQL server.
 
     Does nothing where it runs already.
 
@@ -43,6 +49,13 @@ def up(
     # End as Ctrl-C does, so that what was started is stopped.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     root = project.find_root()
+    if postgresql:
+        from claimsmith.lab import postgresql as database
+
+        with console.steps("local PostgreSQL") as report:
+            server = database.up(root, report=report)
+        _show_server(server, output)
+        return
     crds = project.crds_needed(root, stack)
     with console.steps("local control plane") as report:
         status = lab.up(root, crds=crds, simulate=simulate, report=report)
@@ -56,18 +69,21 @@ def down(
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Don't ask before removing.")] = False,
     output: console.Output = console.Format.text,
 ) -> None:
-    """Stop the control plane. Its data stays unless --wipe is given.
+    """Stop the control plane and PostgreSQL. Their data stays unless --wipe is given.
 
     Example: claimsmith local down --wipe --yes
     """
     from claimsmith import lab
+    from claimsmith.lab import postgresql
 
     root = console.find_project().root
     if wipe and not yes:
-        where = lab.status(root).kubeconfig.parent
-        typer.confirm(f"Remove everything in {where}, and what is deployed there with it?", abort=True, err=True)
+        where = (lab.status(root).kubeconfig.parent, postgresql.status(root).log.parent)
+        folders = " and ".join(str(folder) for folder in where if folder.exists()) or where[0]
+        typer.confirm(f"Remove everything in {folders}, and what is deployed there with it?", abort=True, err=True)
     with console.steps("local control plane") as report:
         done = lab.down(root, wipe=wipe, report=report)
+        done = postgresql.down(root, wipe=wipe, report=report) or done
     if output == console.Format.json:
         console.print_json({"stopped": done, "wiped": wipe})
     else:
@@ -77,18 +93,36 @@ def down(
 @app.command()
 @console.command
 def status(output: console.Output = console.Format.text) -> None:
-    """Show whether the control plane runs.
+    """Show whether the control plane runs, or PostgreSQL.
 
-    Exit code 0 where it runs, 1 where it does not.
+    Exit code 0 where one of them runs, 1 where neither does.
 
     Example: claimsmith local status --output json
     """
     from claimsmith import lab
+    from claimsmith.lab import postgresql
 
-    status = lab.status(console.find_project().root)
-    _show(status, output)
-    if not status.running:
+    root = console.find_project().root
+    status, server = lab.status(root), postgresql.status(root)
+    if output == console.Format.json:
+        console.print_json({**status.to_dict(), "postgresql": server.to_dict()})
+    elif server.running and not status.running:
+        _show_server(server, output)
+    else:
+        _show(status, output)
+        if server.running:
+            _show_server(server, output)
+    if not status.running and not server.running:
         raise typer.Exit(1)
+
+
+def _show_server(server: Server, output: console.Format) -> None:
+    if output == console.Format.json:
+        console.print_json(server.to_dict())
+        return
+    console.say(f"PostgreSQL:  {server.host}:{server.port}, user {server.user}")
+    console.say(f"password:    {server.password_file}")
+    console.say(f"log:         {server.log}")
 
 
 def _show(status: Status, output: console.Format) -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager
-from typing import Any
+from enum import StrEnum
+from typing import Annotated, Any
 
 import typer
 
@@ -13,10 +14,22 @@ from claimsmith.cli.console import Format, Output
 app = typer.Typer(no_args_is_help=False)
 
 
+class Use(StrEnum):
+    """What parts are for, as `toolchain.USES` has it."""
+
+    kubernetes = "kubernetes"
+    postgresql = "postgresql"
+
+
+For = Annotated[
+    Use | None, typer.Option("--for", help="Only the parts that a stack of such resources needs on this machine.")
+]
+
+
 @app.callback(invoke_without_command=True)
 @console.command
-def show(context: typer.Context, output: Output = Format.text) -> None:
-    """Show or install Pulumi, its provider and a local control plane.
+def show(context: typer.Context, use: For = None, output: Output = Format.text) -> None:
+    """Show or install Pulumi, its providers and a local control plane.
 
     Without a command: each part, its version and where it comes from; exit code 1 where one is missing. The environment
     variable CLAIMSMITH_TOOLCHAIN selects the versions: default (any compatible ones), oldest or newest (exact ones).
@@ -27,34 +40,41 @@ def show(context: typer.Context, output: Output = Format.text) -> None:
         return
     from claimsmith.toolchain import find_all
 
-    found = find_all()
+    found = find_all(_parts(use))
     _print(found, output)
     missing = [name for name, part in found.items() if not part]
     if missing:
         from claimsmith.base.errors import Problem
         from claimsmith.toolchain.parts import INSTALL
 
-        console.print_problems([Problem(f"missing: {', '.join(missing)}", fix=INSTALL)])
+        fix = f"{INSTALL} --for {use}" if use else INSTALL
+        console.print_problems([Problem(f"missing: {', '.join(missing)}", fix=fix)])
         raise typer.Exit(1)
 
 
 @app.command()
 @console.command
-def install(output: Output = Format.text) -> None:
+def install(use: For = None, output: Output = Format.text) -> None:
     """Install the missing parts.
 
-    By an official download, else by a build with Go (about 20 minutes, once).
+    By an official download, else by a build with Go (about 20 minutes, once; a third of that for PostgreSQL alone).
 
-    Example: claimsmith toolchain install
+    Example: claimsmith toolchain install --for postgresql
     """
     from claimsmith import toolchain
 
     steps = _Steps()
     try:
-        found = toolchain.install(steps)
+        found = toolchain.install(steps, _parts(use))
     finally:
         steps.close()
     _print(dict(found), output)
+
+
+def _parts(use: Use | None) -> tuple[str, ...]:
+    from claimsmith.toolchain.parts import NAMES, USES
+
+    return USES[use] if use else NAMES
 
 
 def _print(found: dict[str, Any], output: Format) -> None:

@@ -6,7 +6,6 @@ are created once and kept with the data, so that deployed resources are still th
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
@@ -125,13 +124,7 @@ def running(folder: Path, **options: Any) -> Iterator[Status]:
 
     Takes the options of `up`. The data stays.
     """
-    guard = subprocess.Popen(
-        [*parts.module("claimsmith.lab.guard"), str(folder.resolve())],
-        stdin=subprocess.PIPE,
-        env=parts.environment(),
-        start_new_session=True,
-    )
-    with guard:
+    with parts.guarded(folder):
         try:
             yield up(folder, **options)
         finally:

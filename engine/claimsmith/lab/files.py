@@ -131,9 +131,17 @@ def is_free(port: int) -> bool:
     return True
 
 
+def free_port() -> int:
+    """A port on which nobody listens now, and which the system gives to no outgoing connection."""
+    return next(_free())
+
+
 def _free_ports() -> dict[str, int]:
-    free = (port for port in random.SystemRandom().sample(_PORT_RANGE, len(_PORT_RANGE)) if is_free(port))
-    return dict(zip(PORTS, free, strict=False))
+    return dict(zip(PORTS, _free(), strict=False))
+
+
+def _free() -> Iterator[int]:
+    return (port for port in random.SystemRandom().sample(_PORT_RANGE, len(_PORT_RANGE)) if is_free(port))
 
 
 def _wait_for_lock(descriptor: int, report: Callable[[str], None]) -> None:

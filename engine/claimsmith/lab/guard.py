@@ -1,4 +1,4 @@
-"""Stops a control plane when the process that started this one is gone, even by SIGKILL.
+"""Stops a control plane and a PostgreSQL server when the process that started this one is gone, even by SIGKILL.
 
 Run as `python -m claimsmith.lab.guard FOLDER` with a pipe for its standard input, which the system closes
 when the holder of the other end ends.
@@ -10,7 +10,7 @@ import signal
 import sys
 from pathlib import Path
 
-from claimsmith.lab import control_plane
+from claimsmith.lab import control_plane, postgresql
 
 
 def main() -> None:
@@ -18,7 +18,9 @@ def main() -> None:
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
     sys.stdin.buffer.read()
-    control_plane.down(Path(sys.argv[1]))
+    folder = Path(sys.argv[1])
+    control_plane.down(folder)
+    postgresql.down(folder)
 
 
 if __name__ == "__main__":

@@ -6,8 +6,10 @@ Everything listens on loopback alone, and only certificates of the control plane
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 from claimsmith.lab.files import Files
@@ -44,6 +46,19 @@ def environment() -> dict[str, str]:
     # etcd takes settings from such variables too, and refuses contradictions.
     kept = {key: value for key, value in os.environ.items() if not key.startswith("ETCD_")}
     return {**kept, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
+
+
+@contextmanager
+def guarded(folder: Path) -> Iterator[None]:
+    """Have everything of a folder stopped when this process is gone, even by SIGKILL."""
+    guard = subprocess.Popen(
+        [*module("claimsmith.lab.guard"), str(folder.resolve())],
+        stdin=subprocess.PIPE,
+        env=environment(),
+        start_new_session=True,
+    )
+    with guard:
+        yield
 
 
 def argv(part: str, files: Files, binaries: Mapping[str, Path]) -> list[str]:

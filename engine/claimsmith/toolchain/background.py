@@ -71,11 +71,11 @@ def recorded(record: Path) -> Process | None:
     return process if process.alive else None
 
 
-def stop(process: Process, *, grace: float) -> None:
-    """End a process: ask, wait, then force. Does nothing to another one that has its id by now."""
+def stop(process: Process, *, grace: float, number: signal.Signals = signal.SIGTERM) -> None:
+    """End a process: ask with a signal, wait, then force. Does nothing to another one that has its id by now."""
     handle = _open(process)
     try:
-        _send(process, handle, signal.SIGTERM)
+        _send(process, handle, number)
         if not _gone(process, grace):
             _send(process, handle, signal.SIGKILL)
             _gone(process, 5.0)

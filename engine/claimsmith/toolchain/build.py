@@ -14,10 +14,24 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from claimsmith.toolchain import process
-from claimsmith.toolchain.parts import APISERVER, PARTS, PROVIDER, PULUMI, Failure, Report, modules_folder, pinned
+from claimsmith.toolchain.parts import (
+    APISERVER,
+    BRIDGED,
+    PARTS,
+    PROVIDER,
+    PULUMI,
+    Failure,
+    Report,
+    modules_folder,
+    package_of,
+    pinned,
+)
 
 PROVIDER_MODULE = "github.com/pulumi/pulumi-kubernetes/provider/v4"
 EMBEDDED = ("schema.json", "terraform-mapping.json")
+GENERATED = ("schema.json", "bridge-metadata.json")
+"""What a bridged provider embeds; its program below `schema/` writes both."""
+BRIDGED_MODULE = "claimsmith.invalid/toolchain/bridged"
 
 
 def build(names: Sequence[str], folder: Path, report: Report) -> dict[str, Path]:
@@ -55,6 +69,7 @@ def ldflags(env: Mapping[str, str] = os.environ) -> str:
         "k8s.io/component-base/version.gitMajor": major,
         "k8s.io/component-base/version.gitMinor": minor,
         "main.providerVersion": pinned(PROVIDER, env).version,
+        **{f"{BRIDGED_MODULE}/{package_of(name)}/info.Version": pinned(name, env).version for name in BRIDGED},
     }
     return " ".join(["-s", "-w", *(f"-X {name}={value}" for name, value in values.items())])
 
@@ -131,24 +146,52 @@ class _Module:
         if PROVIDER in self.members:
             report("fetching the Go modules", 0, None, PROVIDER)
             self._copy_embedded()
-        return len(self._run("list", "-mod=readonly", "-deps", *self._wanted(), each=_fetching(report)).split())
+        for folder in self._generated_folders():
+            # Go lists no package whose embedded files are missing; `_generate` writes them.
+            for file in GENERATED:
+                (folder / file).write_text("{}")
+        return len(
+            self._run(
+                "list", "-mod=readonly", "-deps", *self._generators(), *self._wanted(), each=_fetching(report)
+            ).split()
+        )
 
     def build(self, progress: _Progress) -> dict[str, Path]:
         """The programs of the parts."""
-        out = self.work / "built"
+        self._generate(progress)
+        out = self._compile(self._wanted(), "built", progress)
+        return {name: (out / PARTS[name].binary).rename(out / name) for name in self.members}
+
+    def _compile(self, packages: list[str], folder: str, progress: _Progress) -> Path:
+        out = self.work / folder
         out.mkdir()
         self._run(
             "build",
             *("-v", "-mod=readonly", "-trimpath", "-buildvcs=false"),
             *("-ldflags", ldflags()),
             *("-o", f"{out}{os.sep}"),
-            *self._wanted(),
+            *packages,
             each=progress.line,
         )
-        return {name: (out / PARTS[name].binary).rename(out / name) for name in self.members}
+        return out
+
+    def _generate(self, progress: _Progress) -> None:
+        """Let the bridge's generator write what the bridged providers embed."""
+        if not self._generators():
+            return
+        out = self._compile(self._generators(), "generators", progress)
+        for folder in self._generated_folders():
+            command = [str(out / folder.name), "schema", "--skip-docs", "--skip-examples", "--out", str(folder)]
+            process.run(command, output=self.go.folder / "output", cwd=folder, env=self.go.env)
 
     def _wanted(self) -> list[str]:
         return [PARTS[name].package for name in self.members]
+
+    def _generators(self) -> list[str]:
+        return [f"./schema/{folder.name}" for folder in self._generated_folders()]
+
+    def _generated_folders(self) -> list[Path]:
+        return [self.work / package_of(name) for name in self.members if name in BRIDGED]
 
     def _copy_embedded(self) -> None:
         """Fetch the provider's module and take from it what our main embeds."""

@@ -21,7 +21,18 @@ from pathlib import Path
 
 from claimsmith.base.errors import Problem, ToolchainError
 from claimsmith.toolchain import host, parts, private_runs
-from claimsmith.toolchain.parts import APISERVER, CONTROLLERS, LANGUAGE, NAMES, PARTS, PROVIDER, PULUMI, Failure
+from claimsmith.toolchain.parts import (
+    APISERVER,
+    BRIDGED,
+    CONTROLLERS,
+    LANGUAGE,
+    NAMES,
+    PARTS,
+    PROVIDER,
+    PROVIDERS,
+    PULUMI,
+    Failure,
+)
 
 # Only a program that hangs takes this long: a busy machine must not make a good one look broken and be built anew.
 PROBE_SECONDS = 300.0
@@ -62,9 +73,9 @@ def find(name: str) -> InstalledPart | None:
     return search([name])[0][name]
 
 
-def find_all() -> dict[str, InstalledPart | None]:
-    """All parts, None for each that is missing."""
-    return search(NAMES)[0]
+def find_all(names: Iterable[str] = NAMES) -> dict[str, InstalledPart | None]:
+    """All parts, or these, None for each that is missing."""
+    return search(names)[0]
 
 
 def require(*names: str) -> dict[str, Path]:
@@ -142,8 +153,8 @@ def _usable(name: str, env: Mapping[str, str], tried: Tried) -> Iterator[Install
 def _candidates(name: str, env: Mapping[str, str], tried: Tried) -> Iterator[tuple[Path, str, str]]:
     """Where a part is: its path, its origin, and its version where its place tells it."""
     cached = parts.home_of(name, env)
-    if name == PROVIDER:
-        yield from _plugins(env, tried)
+    if name in PROVIDERS:
+        yield from _plugins(name, env, tried)
     folders = [Path(folder) for folder in env.get("PATH", "").split(os.pathsep) if folder]
     on_path = [folder / name for folder in dict.fromkeys(folders) if _executable(folder / name)]
     on_path = [path for path in on_path if path.absolute() != cached and not private_runs.is_ours(path)]
@@ -152,31 +163,35 @@ def _candidates(name: str, env: Mapping[str, str], tried: Tried) -> Iterator[tup
     yield from ((path, "PATH", "") for path in on_path)
     if _executable(cached):
         # Each look at a provider starts its 300 MB; this one was looked at when it was put into its folder.
-        yield cached, "cache", parts.pinned(name, env).version if name == PROVIDER else ""
+        yield cached, "cache", parts.pinned(name, env).version if name in PROVIDERS else ""
     else:
         tried.add(name, "cache", f"not in {cached.parent}")
 
 
-def _plugins(env: Mapping[str, str], tried: Tried) -> Iterator[tuple[Path, str, str]]:
+def _plugins(name: str, env: Mapping[str, str], tried: Tried) -> Iterator[tuple[Path, str, str]]:
     """The providers among Pulumi's plugins, each in a folder named by its version, best first."""
-    folder, prefix = parts.plugins_folder(env), parts.plugin_folder("", env).name
-    whole = {path.name.removeprefix(prefix): path / PROVIDER for path in folder.glob(f"{prefix}*") if _is_whole(path)}
-    accepted = [version for version in _preferred(whole, env) if not parts.refusal(PROVIDER, version, env)]
+    folder, prefix = parts.plugins_folder(env), parts.plugin_folder("", env, name).name
+    plugins = [path for path in folder.glob(f"{prefix}*") if _is_whole(path, name)]
+    whole = {path.name.removeprefix(prefix): path / name for path in plugins}
+    accepted = [version for version in _preferred(name, whole, env) if not parts.refusal(name, version, env)]
     if not accepted:
-        tried.add(PROVIDER, "plugins", f"not in {folder}")
+        tried.add(name, "plugins", f"not in {folder}")
     yield from ((whole[version], "plugins", version) for version in accepted)
 
 
-def _preferred(versions: Iterable[str], env: Mapping[str, str]) -> list[str]:
+def _preferred(name: str, versions: Iterable[str], env: Mapping[str, str]) -> list[str]:
     """The version that goes with the Python package, the pinned one, then other releases, the newest first."""
+    if name in BRIDGED:
+        # The typed SDKs of these request their own version, and the engine takes no other plugin.
+        return [version for version in (parts.release(name, env),) if version in versions]
     releases = [version for version in versions if re.fullmatch(r"\d+\.\d+\.\d+", version)]
     newest = sorted(releases, key=parts.parse_version, reverse=True)
-    best = dict.fromkeys([parts.package_version(), parts.pinned(PROVIDER, env).version, *newest])
+    best = dict.fromkeys([parts.package_version(name), parts.pinned(name, env).version, *newest])
     return [version for version in best if version in versions]
 
 
-def _is_whole(plugin: Path) -> bool:
-    return _executable(plugin / PROVIDER) and not plugin.with_name(plugin.name + ".partial").exists()
+def _is_whole(plugin: Path, name: str) -> bool:
+    return _executable(plugin / name) and not plugin.with_name(plugin.name + ".partial").exists()
 
 
 def _executable(path: Path) -> bool:
@@ -238,7 +253,7 @@ def _with_host(names: Iterable[str], env: Mapping[str, str]) -> tuple[dict[str, 
 
 @functools.lru_cache(maxsize=64)
 def _version(name: str, path: Path, changed: int, size: int) -> str:  # noqa: ARG001 - the last two tell files apart
-    if name == PROVIDER:
+    if name in PROVIDERS:
         from claimsmith.toolchain import provider
 
         return provider.version(path)

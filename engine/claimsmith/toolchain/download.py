@@ -20,7 +20,7 @@ from importlib import metadata
 from pathlib import Path
 
 from claimsmith.toolchain import parts, process
-from claimsmith.toolchain.parts import APISERVER, CONTROLLERS, ETCD, LANGUAGE, PROVIDER, PULUMI, Failure, Report
+from claimsmith.toolchain.parts import APISERVER, CONTROLLERS, ETCD, LANGUAGE, PROVIDERS, PULUMI, Failure, Report
 
 PULUMI_SITE = "https://get.pulumi.com"
 KUBERNETES_SITE = "https://dl.k8s.io"
@@ -28,7 +28,7 @@ ETCD_SITE = "https://github.com"
 SITES = {
     PULUMI: PULUMI_SITE,
     LANGUAGE: PULUMI_SITE,
-    PROVIDER: PULUMI_SITE,
+    **dict.fromkeys(PROVIDERS, PULUMI_SITE),
     APISERVER: KUBERNETES_SITE,
     CONTROLLERS: KUBERNETES_SITE,
     ETCD: ETCD_SITE,
@@ -79,14 +79,6 @@ def engine_release() -> str:
     return max(pin, metadata.version("pulumi"), key=parts.parse_version)
 
 
-def provider_release() -> str:
-    """The provider to download: the one of the Python package, or the pinned one where that must be."""
-    package = parts.package_version()
-    if parts.is_exact(PROVIDER) or parts.refusal(PROVIDER, package):
-        return parts.pinned(PROVIDER).version
-    return package
-
-
 def pulumi(folder: Path) -> list[Path]:
     """The engine and its language hosts, by the Pulumi SDK's own installer."""
     folder.mkdir()
@@ -96,9 +88,10 @@ def pulumi(folder: Path) -> list[Path]:
     return sorted((folder / "bin").iterdir())
 
 
-def provider(engine: Path, folder: Path) -> None:
-    """The Kubernetes provider, put among Pulumi's plugins by the engine itself."""
-    _run([str(engine), "plugin", "install", "resource", "kubernetes", provider_release()], folder, os.environ)
+def provider(name: str, engine: Path, folder: Path) -> None:
+    """A provider, put among Pulumi's plugins by the engine itself."""
+    wanted = [parts.package_of(name), parts.release(name)]
+    _run([str(engine), "plugin", "install", "resource", *wanted], folder, os.environ)
 
 
 def _run(command: list[str], folder: Path, env: Mapping[str, str]) -> None:

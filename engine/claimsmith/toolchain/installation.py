@@ -24,43 +24,43 @@ from claimsmith.toolchain.discovery import InstalledPart, Tried
 STAGING = ".staging-"
 
 
-def install(report: parts.Report | None = None) -> dict[str, InstalledPart]:
-    """All six parts, each installed where it is missing; ToolchainError with all that was tried where one cannot be."""
+def install(report: parts.Report | None = None, names: Sequence[str] = parts.NAMES) -> dict[str, InstalledPart]:
+    """These parts, each installed where it is missing; ToolchainError with all that was tried where one cannot be."""
     report = report or parts.silent
-    installed, _ = discovery.search(parts.NAMES)
+    installed, _ = discovery.search(names)
     if not _missing(installed) and not _needs_link(installed):
         return _complete(installed)
     cache = parts.cache_folder()
     try:
         with _interruptible(), _lock(cache, report), _staging(cache) as stage:
-            return _install_missing(stage, report)
+            return _install_missing(names, stage, report)
     except OSError as error:
         what = f"cannot write to the cache folder: {error}"
         raise ToolchainError(Problem(what, fix="set CLAIMSMITH_CACHE to a folder you can write to")) from error
 
 
-def _install_missing(stage: Path, report: parts.Report) -> dict[str, InstalledPart]:
+def _install_missing(names: Sequence[str], stage: Path, report: parts.Report) -> dict[str, InstalledPart]:
     """Fill the cache, each way in turn for what the ways before it left missing."""
     # The lock may have been waited for: look again.
-    installed, tried = discovery.search(parts.NAMES)
+    installed, tried = discovery.search(names)
     _download(_missing(installed), stage, tried, report)
-    missing = [name for name in _missing(discovery.search(parts.NAMES)[0]) if parts.PARTS[name].package]
+    missing = [name for name in _missing(discovery.search(names)[0]) if parts.PARTS[name].package]
     if missing:
         try:
             _place(build.build(missing, stage, report), tried, "build")
         except parts.Failure as failure:
             for name in missing:
                 tried.add(name, "build", failure)
-    installed, _ = discovery.search(parts.NAMES)
-    if installed[parts.PULUMI] and not installed[parts.LANGUAGE]:
-        host.write(discovery.host_of(installed[parts.PULUMI]))
-    if _needs_link(installed):
+    installed, _ = discovery.search(names)
+    if parts.LANGUAGE in installed and not installed[parts.LANGUAGE] and (engine := discovery.find(parts.PULUMI)):
+        host.write(discovery.host_of(engine))
+    for name in _needs_link(installed):
         try:
-            provider.link()
+            provider.link(name)
         except OSError as error:
             # It works from the cache too; the engine then warns that it comes from PATH.
             report(f"the provider stays in the cache: {error}", 0, None, "")
-    installed, _ = discovery.search(parts.NAMES)
+    installed, _ = discovery.search(names)
     absent = [name for name, part in installed.items() if not part]
     if absent:
         raise ToolchainError(*(tried.problem(name, _fix(name)) for name in absent))
@@ -71,15 +71,15 @@ def _missing(installed: dict[str, InstalledPart | None]) -> list[str]:
     """What to install. A control plane program of another minor version than ours cannot be paired: install both."""
     missing = [name for name, part in installed.items() if not part]
     for name, other in ((parts.APISERVER, parts.CONTROLLERS), (parts.CONTROLLERS, parts.APISERVER)):
-        part = installed[other]
+        part = installed.get(other)
         if name in missing and part and part.version.split(".")[:2] != parts.pinned(name).version.split(".")[:2]:
             missing.append(other)
     return [name for name in parts.NAMES if name in missing]
 
 
-def _needs_link(installed: dict[str, InstalledPart | None]) -> bool:
-    part = installed[parts.PROVIDER]
-    return part is not None and part.origin == "cache"
+def _needs_link(installed: dict[str, InstalledPart | None]) -> list[str]:
+    """The providers that Pulumi does not find among its plugins yet."""
+    return [name for name in parts.PROVIDERS if (part := installed.get(name)) and part.origin == "cache"]
 
 
 def _complete(installed: dict[str, InstalledPart | None]) -> dict[str, InstalledPart]:
@@ -119,11 +119,11 @@ def _download_one(name: str, stage: Path, tried: Tried, report: parts.Report) ->
             # The engine comes last: its language hosts are then beside it from the first.
             for file in sorted(downloaded, key=lambda file: file == name):
                 os.replace(downloaded[file], parts.home_of(name).with_name(file))
-        case "pulumi-resource-kubernetes":
+        case _ if name in parts.PROVIDERS:
             engine = discovery.find(parts.PULUMI)
             if not engine:
                 raise parts.Failure("needs pulumi, which is missing")
-            download.provider(engine.path, stage)
+            download.provider(name, engine.path, stage)
         case _:
             path = download.etcd(stage, report) if name == parts.ETCD else download.kubernetes(name, stage, report)
             _place({name: path}, tried, "download")

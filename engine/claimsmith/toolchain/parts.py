@@ -1,4 +1,4 @@
-"""The six parts, the versions that are accepted, the sets of versions that are installed, and the folders they live in.
+"""The parts, the versions that are accepted, the sets of versions that are installed, and the folders they live in.
 
 Data and paths only: nothing here runs a program, opens a connection or writes a file. The versions are those of the Go
 modules in `engine/toolchain` (a test compares them).
@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
@@ -19,6 +19,8 @@ from claimsmith.base.errors import Problem, ToolchainError
 PULUMI = "pulumi"
 LANGUAGE = "pulumi-language-python"
 PROVIDER = "pulumi-resource-kubernetes"
+RANDOM = "pulumi-resource-random"
+POSTGRESQL = "pulumi-resource-postgresql"
 APISERVER = "kube-apiserver"
 CONTROLLERS = "kube-controller-manager"
 ETCD = "etcd"
@@ -70,12 +72,24 @@ _PARTS = (
     Part(PULUMI, "3.215 or newer, below 4", (3, 215, 0), (4, 0, 0), _ENGINE, version_flag="version"),
     Part(LANGUAGE, "the one beside pulumi", (0, 0, 0), (99, 0, 0)),
     Part(PROVIDER, "4.25 or newer, below 5", (4, 25, 0), (5, 0, 0), "./provider"),
+    Part(RANDOM, "4.16 or newer, below 5", (4, 16, 0), (5, 0, 0), "./random"),
+    Part(POSTGRESQL, "3.15 or newer, below 4", (3, 15, 0), (4, 0, 0), "./postgresql"),
     Part(APISERVER, "1.31 to 1.36", (1, 31, 0), (1, 37, 0), f"{_KUBERNETES}/{APISERVER}"),
     Part(CONTROLLERS, "1.31 to 1.36, as kube-apiserver", (1, 31, 0), (1, 37, 0), f"{_KUBERNETES}/{CONTROLLERS}"),
     Part(ETCD, "3.4 or newer, below 4", (3, 4, 0), (4, 0, 0), "go.etcd.io/etcd/server/v3"),
 )
 PARTS: dict[str, Part] = {part.name: part for part in _PARTS}
 NAMES: tuple[str, ...] = tuple(PARTS)
+
+BRIDGED = (RANDOM, POSTGRESQL)
+"""Providers of Terraform behind Pulumi's bridge. Programs request the version of the Python package, and no other."""
+PROVIDERS = (PROVIDER, *BRIDGED)
+_ENGINE_PARTS = (PULUMI, LANGUAGE)
+USES: dict[str, tuple[str, ...]] = {
+    "kubernetes": (*_ENGINE_PARTS, PROVIDER, APISERVER, CONTROLLERS, ETCD),
+    "postgresql": (*_ENGINE_PARTS, *BRIDGED),
+}
+"""What can be deployed on this machine, and the parts that it takes."""
 
 
 @dataclass(frozen=True)
@@ -92,6 +106,12 @@ DEFAULT = "default"
 PROVIDER_VERSION = "CLAIMSMITH_PROVIDER_VERSION"
 """The environment variable that names to programs the provider that is in use."""
 
+#: What the build metadata of a version names is the provider of Terraform inside: it knows its own properties, not all
+#: those of the release whose Python package it serves.
+_BRIDGED = {
+    RANDOM: Pin("4.21.4+terraform.3.8.1", "bridged"),
+    POSTGRESQL: Pin("3.18.2+terraform.1.7.1", "bridged"),
+}
 _CONTROL_PLANE = {
     APISERVER: Pin("1.33.3", "kubernetes"),
     CONTROLLERS: Pin("1.33.3", "kubernetes"),
@@ -100,12 +120,18 @@ _CONTROL_PLANE = {
 #: The default set is what `install` builds; any compatible program that is there already is used instead. The other two
 #: are the ends of what can be built and tested: their engine and provider are of exactly these versions.
 SETS: dict[str, dict[str, Pin]] = {
-    DEFAULT: {PULUMI: Pin("3.259.0", "pulumi"), PROVIDER: Pin("4.25.0", "kubernetes"), **_CONTROL_PLANE},
-    "oldest": {PULUMI: Pin("3.215.0", "kubernetes"), PROVIDER: Pin("4.25.0", "kubernetes"), **_CONTROL_PLANE},
+    DEFAULT: {PULUMI: Pin("3.259.0", "pulumi"), PROVIDER: Pin("4.25.0", "kubernetes"), **_BRIDGED, **_CONTROL_PLANE},
+    "oldest": {
+        PULUMI: Pin("3.215.0", "kubernetes"),
+        PROVIDER: Pin("4.25.0", "kubernetes"),
+        **_BRIDGED,
+        **_CONTROL_PLANE,
+    },
     "newest": {
         PULUMI: Pin("3.259.0", "pulumi"),
         # Commit 867400a6a208, two days after release 4.27.0 and eight before 4.28.0, as Pulumi names such builds.
         PROVIDER: Pin("4.28.0-alpha.1772599760", "provider-newest"),
+        **_BRIDGED,
         **_CONTROL_PLANE,
     },
 }
@@ -143,9 +169,25 @@ def refusal(name: str, version: str, env: Mapping[str, str] = os.environ) -> str
     return PARTS[name].refusal(version)
 
 
-def package_version() -> str:
-    """The version of the Python package of the Kubernetes provider; it has that of the provider released with it."""
-    return metadata.version("pulumi-kubernetes")
+def package_version(name: str = PROVIDER) -> str:
+    """The version of a provider's Python package, which is that of the provider released with it; empty without one."""
+    try:
+        return metadata.version(f"pulumi-{package_of(name)}")
+    except metadata.PackageNotFoundError:
+        return ""
+
+
+def package_of(name: str) -> str:
+    """The Pulumi package of a provider: `random` of `pulumi-resource-random`."""
+    return name.removeprefix("pulumi-resource-")
+
+
+def release(name: str, env: Mapping[str, str] = os.environ) -> str:
+    """The version under which programs request a provider: that of its Python package, or the pinned one."""
+    package = package_version(name)
+    if not package or is_exact(name, env) or refusal(name, package, env):
+        return pinned(name, env).version.partition("+")[0]
+    return package
 
 
 def parse_version(text: str) -> Version:
@@ -167,14 +209,17 @@ def cache_folder(env: Mapping[str, str] = os.environ) -> Path:
 
 def toolchain_folder(env: Mapping[str, str] = os.environ) -> Path:
     """The folder of the set in use inside the cache: neither sets nor older versions of a set mix."""
-    return cache_folder(env) / f"toolchain-{selected(env)}-{digest(env)}"
+    return cache_folder(env) / f"toolchain-{selected(env)}-{digest(_OWN_FOLDER, env)}"
 
 
 def home_of(name: str, env: Mapping[str, str] = os.environ) -> Path:
     """Where the cache keeps a part.
 
-    The provider has a folder of its own: on PATH the engine would prefer it to the installed plugin, and warn about it.
+    A provider has a folder of its own: on PATH the engine would prefer it to the installed plugin, and warn about it.
+    The bridged ones are the same in every set, and are built without the others.
     """
+    if name in BRIDGED:
+        return cache_folder(env) / f"toolchain-bridged-{digest(BRIDGED, env)}" / package_of(name) / name
     return toolchain_folder(env) / ("provider" if name == PROVIDER else "bin") / name
 
 
@@ -184,9 +229,9 @@ def plugins_folder(env: Mapping[str, str] = os.environ) -> Path:
     return (Path(home) if home else _home(env) / ".pulumi") / "plugins"
 
 
-def plugin_folder(version: str, env: Mapping[str, str] = os.environ) -> Path:
-    """Where Pulumi keeps a version of the Kubernetes provider."""
-    return plugins_folder(env) / f"resource-kubernetes-v{version}"
+def plugin_folder(version: str, env: Mapping[str, str] = os.environ, name: str = PROVIDER) -> Path:
+    """Where Pulumi keeps a version of a provider."""
+    return plugins_folder(env) / f"resource-{package_of(name)}-v{version}"
 
 
 def host_of(beside_engine: bool, env: Mapping[str, str] = os.environ) -> Path:
@@ -211,14 +256,19 @@ def modules_folder() -> Path | None:
     return None
 
 
-def digest(env: Mapping[str, str] = os.environ) -> str:
-    """Twelve hex digits that change with the versions of the set in use and with what they are built from."""
-    pins = SETS[selected(env)]
+_OWN_FOLDER = tuple(name for name in NAMES if name not in BRIDGED)
+
+
+def digest(names: Sequence[str], env: Mapping[str, str] = os.environ) -> str:
+    """Twelve hex digits that change with the versions of these parts and with what they are built from."""
+    pins = {name: pin for name, pin in SETS[selected(env)].items() if name in names}
     state = hashlib.sha256(repr(sorted((name, pin.version) for name, pin in pins.items())).encode())
     if folder := modules_folder():
         modules = sorted({pin.module for pin in pins.values()})
-        for file in [*(f"{module}/{file}" for module in modules for file in ("go.mod", "go.sum")), "provider/main.go"]:
-            state.update((folder / file).read_bytes())
+        files = [f"{module}/{file}" for module in modules for file in ("go.mod", "go.sum")]
+        own = sorted((folder / "bridged").rglob("*.go")) if "bridged" in modules else [folder / "provider" / "main.go"]
+        for file in [*(folder / file for file in files), *own]:
+            state.update(file.read_bytes())
     return state.hexdigest()[:12]
 
 

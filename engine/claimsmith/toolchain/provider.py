@@ -1,7 +1,7 @@
-"""The Kubernetes provider: asks one for its version, and shows the cached one to Pulumi as an installed plugin.
+"""Providers: asks one for its version, and shows a cached one to Pulumi as an installed plugin.
 
 A provider has no flag for its version; it is started and asked over its own protocol. Installing is a link into
-Pulumi's plugin folder, not a copy: the program has 300 MB.
+Pulumi's plugin folder, not a copy: the one of Kubernetes has 300 MB.
 """
 
 from __future__ import annotations
@@ -56,22 +56,23 @@ def _ask(address: str) -> str:
     return str(answer[2 : 2 + answer[1]].decode()) if answer[:1] == b"\n" else ""
 
 
-def link(env: Mapping[str, str] = os.environ) -> Path:
-    """Make the cached provider an installed plugin of Pulumi; the folder appears whole or not at all."""
-    folder, cached = parts.plugin_folder(parts.pinned(PROVIDER, env).version, env), parts.home_of(PROVIDER, env)
+def link(name: str = PROVIDER, env: Mapping[str, str] = os.environ) -> Path:
+    """Make a cached provider an installed plugin of Pulumi; the folder appears whole or not at all."""
+    version = parts.release(name, env) if name in parts.BRIDGED else parts.pinned(name, env).version
+    folder, cached = parts.plugin_folder(version, env, name), parts.home_of(name, env)
     folder.parent.mkdir(parents=True, exist_ok=True)
     stage = Path(tempfile.mkdtemp(dir=folder.parent, prefix=".claimsmith-"))
     try:
         stage.chmod(0o755)
         try:
-            os.link(cached, stage / PROVIDER)
+            os.link(cached, stage / name)
         except OSError:
             # Another file system, or one without hard links.
-            os.symlink(cached, stage / PROVIDER)
+            os.symlink(cached, stage / name)
         folder.mkdir(exist_ok=True)
-        os.replace(stage / PROVIDER, folder / PROVIDER)
+        os.replace(stage / name, folder / name)
         with suppress(FileNotFoundError):
             folder.with_name(folder.name + ".partial").unlink()
     finally:
         shutil.rmtree(stage, ignore_errors=True)
-    return folder / PROVIDER
+    return folder / name
