@@ -176,8 +176,8 @@ def checked(folder: Path) -> tuple[str, list[tuple[str, str]]]:
         ),
         large(
             HEAD + AZURE,
-            'location="westeurope"',
-            'lokation="westeurope"',
+            "location='westeurope'",
+            "lokation='westeurope'",
             "location=7",
             package="azure-native",
             id="azure-native",
