@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from claimsmith.base.errors import ConnectionError_, DeployError, EngineError, Problem
-from claimsmith.base.names import GroupKind, is_native
+from claimsmith.base.names import GroupKind
 from claimsmith.base.posix import fcntl
 from claimsmith.kubernetes.client import Cluster, owner_of
 from claimsmith.project import checkpoint, workspace
@@ -300,7 +300,8 @@ def _planned_kinds(project: Project, stack: str) -> set[GroupKind]:
         plan = project.plan(stack, unrecorded_ok=True)
     except EngineError:
         return set()
-    objects = (document for claim in plan.claims for document in documents(claim) if not is_native(document))
+    # Native resources are rendered as a Pulumi program, which is no object of a cluster.
+    objects = (document for claim in plan.claims for document in documents(claim) if "apiVersion" in document)
     return {GroupKind.of(document) for document in objects}
 
 
