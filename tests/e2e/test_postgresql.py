@@ -193,7 +193,7 @@ def test_server_that_is_away_is_reported_with_its_claim_while_others_go_on(datab
     assert ran.code != 0
     assert re.search(rf"default-{away}-role.*(connection refused|dial tcp)", ran.text, re.DOTALL)
     assert f"default/{away}" in ran.text
-    assert rig.oid(here)
+    assert rig.oid(here), ran.text
     assert not rig.oid(away)
     # Once its server is back, the next run creates what is missing and leaves the other alone.
     before = rig.oid(here)
