@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
+import yaml
+
 from claimsmith.compose.plan import Plan, PlannedClaim
-from tests.support.samples import claim_data, class_data, class_ref, patch, planned
+from claimsmith.project.project import Project
+from tests.support.samples import claim_data, class_data, class_ref, patch, planned, write_files
 
 PASSWORD = {"name": "password", "base": {"type": "random:RandomPassword", "properties": {"length": 24}}}
 ROLE = {
@@ -63,3 +67,13 @@ def native_claim(*resources: dict[str, Any], **options: Any) -> PlannedClaim:
 def document_of(claim: PlannedClaim, template: str) -> dict[str, Any]:
     """The document of one child."""
     return next(c.document for c in claim.children if c.template.name == template)
+
+
+def native_project(root: Path, *resources: dict[str, Any], claims: list[dict[str, Any]] | None = None) -> Project:
+    """A project on disk whose claims are of a class with these resources."""
+    listed = [claim_data("orders", classRef=class_ref("native"), connections=5)] if claims is None else claims
+    files: dict[str, str | bytes] = {
+        "components/native/class.yaml": yaml.safe_dump(native_class(*resources), sort_keys=False),
+        "stacks/dev/claims/claims.yaml": yaml.safe_dump_all(listed, sort_keys=False),
+    }
+    return Project(write_files(root, files))

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from claimsmith.base.labels import OWNER
+from claimsmith.base.names import is_native
 from claimsmith.compose.connections import Connection
 from claimsmith.compose.workload_plan import PlannedWorkload, shown
 from claimsmith.compose.workload_targets import Published
@@ -20,6 +21,8 @@ from claimsmith.dialects.workloads.reading import API_VERSION, APPLICATION_RESOU
 def reference(document: Mapping[str, Any]) -> dict[str, str]:
     """An object as a record names it."""
     metadata = document["metadata"]
+    if is_native(document):
+        return {"type": str(document["type"]), "name": metadata["name"]}
     place = {"namespace": str(metadata["namespace"])} if metadata.get("namespace") else {}
     return {"apiVersion": str(document["apiVersion"]), "kind": str(document["kind"]), **place, "name": metadata["name"]}
 

@@ -10,11 +10,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
+from claimsmith.base.values import object_at
 from claimsmith.compose.identity import identity_of
 from claimsmith.dialects.common.dialect import Identity
-from claimsmith.dialects.common.klass import Class
+from claimsmith.dialects.common.klass import Class, Template
 from claimsmith.platform.binding import Record
 from claimsmith.platform.catalog import Catalog
+from claimsmith.providers import tokens
 
 _KEPT = ("Retain", "Release")
 
@@ -54,12 +56,21 @@ def _retained(klass: Class) -> list[str]:
     """The templates whose resources stay; a class of one resource has no composite to stay with it."""
     if not klass.dialect.composite:
         return []
-    return [t.name for t in klass.templates if (t.base.get("spec") or {}).get("reclaimPolicy") in _KEPT]
+    return [t.name for t in klass.templates if _is_kept(t)]
+
+
+def _is_kept(template: Template) -> bool:
+    if template.native:
+        return bool(object_at(template.base, "options").get("retainOnDelete"))
+    return object_at(template.base, "spec").get("reclaimPolicy") in _KEPT
 
 
 def _references(klass: Class, identity: Identity) -> Iterable[dict[str, Any]]:
     for template in klass.templates:
-        if template.name in _retained(klass):
+        if template.name in _retained(klass) and template.native:
+            name = tokens.child_name(identity.namespace, identity.name, template.name)
+            yield {"type": tokens.resource_type(template.base), "name": name}
+        elif template.name in _retained(klass):
             name = identity.name_of(template.named_after)
             yield {"apiVersion": template.api_version, "kind": template.kind, "name": name}
 

@@ -67,7 +67,7 @@ def _permissive(catalog: Catalog) -> Iterator[Crd]:
     """A definition for each composed or provided kind; built-in kinds need none."""
     for klass in catalog.classes.values():
         for template in klass.templates:
-            if not template.composite and _is_custom(template.group_kind):
+            if not template.composite and not template.native and _is_custom(template.group_kind):
                 known = _BUILT_IN.namespaced(template.group_kind)
                 namespaced = bool(klass.namespaced and not template.managed) if known is None else known
                 yield crds.permissive_crd(

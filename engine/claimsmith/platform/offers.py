@@ -11,9 +11,10 @@ from typing import Any
 
 from claimsmith.base.errors import CatalogError, Problem, suggest
 from claimsmith.base.names import ClassKey, GroupKind
-from claimsmith.dialects.common.klass import Class
+from claimsmith.dialects.common.klass import Class, Template
 from claimsmith.platform import binding
 from claimsmith.platform.catalog import Catalog
+from claimsmith.providers.tokens import resource_type
 
 DESCRIPTION = "claimsmith.io/description"
 
@@ -37,7 +38,7 @@ class Offer:
         """The offer for a machine to read."""
         klass = self.klass
         where = klass.document.source_of("metadata.name")
-        children = [{"template": t.name, "apiVersion": t.api_version, "kind": t.kind} for t in klass.templates]
+        children = [{"template": t.name, **_kind(t)} for t in klass.templates]
         return {
             "serves": str(klass.serves),
             "class": str(klass.key),
@@ -50,6 +51,12 @@ class Offer:
             "description": klass.annotations.get(DESCRIPTION),
             "where": {"file": where.file, "line": where.line, "column": where.column},
         }
+
+
+def _kind(template: Template) -> dict[str, str]:
+    if template.native:
+        return {"type": resource_type(template.base)}
+    return {"apiVersion": template.api_version, "kind": template.kind}
 
 
 def offers(catalog: Catalog, kind: GroupKind) -> list[Offer]:

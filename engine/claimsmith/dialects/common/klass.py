@@ -157,8 +157,10 @@ class Template:
         return self.previous_name or self.name
 
     def place_of(self, path: str) -> str:
-        """Where a field of the base stands in the document."""
+        """Where a field of the base, or the base itself, stands in the document."""
         outside = self.spec_at.removesuffix(".spec")
+        if not path:
+            return outside
         return f"{self.spec_at}{path.removeprefix('spec')}" if path.startswith("spec") else f"{outside}.{path}"
 
     @property

@@ -10,17 +10,21 @@ from claimsmith.base import fieldpath
 from claimsmith.base.absent import ABSENT
 from claimsmith.base.errors import EngineError, Source
 from claimsmith.base.labels import EXTERNAL_NAME
+from claimsmith.base.names import ChildAddress
+from claimsmith.base.values import Interpolation, walk
+from claimsmith.compose import connections
 from claimsmith.compose import references as reference
 from claimsmith.compose.candidates import candidate_of, recorded_pick
 from claimsmith.compose.expand import Child
 from claimsmith.compose.references import Selection
 from claimsmith.dialects.common import ordering
-from claimsmith.dialects.common.klass import Patch, Side, Template
+from claimsmith.dialects.common.klass import Detail, Patch, Side, Template
+from claimsmith.dialects.common.native import SELECTOR
 from claimsmith.patching import patches
 from claimsmith.patching.patches import Outcome
 from claimsmith.providers import tokens
 from claimsmith.tools.explain.facts import Place, document_of, read_from, value_at
-from claimsmith.tools.explain.formatting import options_text, transform_text
+from claimsmith.tools.explain.formatting import native_options_text, options_text, transform_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +70,11 @@ def explain_reference(here: Place, child: Child, selection: Selection) -> Explai
 
 
 def references(here: Place, child: Child, planned: Child | None) -> Iterator[ExplainedReference]:
-    """Every selector of a child; `planned` is the child with its references, if these could be resolved."""
+    """Every selector of a child; `planned` is the child with its references, if these could be resolved.
+
+    What is taken from siblings by name, as `${role.name}`, counts as well.
+    """
+    yield from _outputs(here, child)
     try:
         chosen = {s.path: s for s in reference.selections(child.document, here.facts.table)}
     except EngineError:
@@ -77,6 +85,32 @@ def references(here: Place, child: Child, planned: Child | None) -> Iterator[Exp
     for path in _dropped(child.document, planned.document) if planned else ():
         if path not in chosen:
             yield _overruled(here, child, path)
+
+
+def _outputs(here: Place, child: Child) -> Iterator[ExplainedReference]:
+    """The fields of siblings that the base names; a selector of a native resource became one when it was read."""
+    for path, leaf in walk(dict(child.template.base)):
+        for output in leaf.outputs if isinstance(leaf, Interpolation) else ():
+            text = fieldpath.to_text(path)
+            where = document_of(here, child.template).source_of(base_place(here, child.template, path))
+            yield ExplainedReference(
+                selector="",
+                wanted="",
+                ref=text,
+                picked=ChildAddress(here.draft.identity.key, output.template),
+                sibling=output.template,
+                name=str(leaf),
+                why=f"known once {output.template} exists",
+                where=where,
+            )
+
+
+def base_place(here: Place, template: Template, path: fieldpath.Path) -> str:
+    """Where a field of a base is written: itself, or the selector that it was resolved from."""
+    text = template.place_of(fieldpath.to_text(path))
+    selector = f"{text}{SELECTOR}"
+    data = document_of(here, template).data
+    return selector if value_at(data, text) is ABSENT and value_at(data, selector) is not ABSENT else text
 
 
 def _dropped(before: Any, after: Any, path: fieldpath.Path = ()) -> Iterator[fieldpath.Path]:
@@ -172,7 +206,10 @@ class ExplainedChild:
 
     template: str
     api_version: str
+    """Empty for a native resource."""
     kind: str
+    type: str
+    """The type of a native resource for the engine; empty for a Kubernetes object."""
     name: str
     namespace: str
     external_name: str | None
@@ -202,6 +239,8 @@ class SecretSource:
     keys: tuple[tuple[str, str], ...] | None
     """(name, key) of each; None for every key under its own name."""
     prefix: str
+    fields: tuple[tuple[str, str], ...] = ()
+    """(name, origin) of each detail that is in no Secret: a field, a setting of the stack, or a fixed text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,6 +262,7 @@ def explain_child(here: Place, child: Child, planned: Child | None) -> Explained
         template=template.name,
         api_version=template.api_version,
         kind=template.kind,
+        type=str(child.document["type"]) if template.native else "",
         name=child.name,
         namespace=child.namespace,
         external_name=value_at(child.document, ("metadata", "annotations", EXTERNAL_NAME)) or None,
@@ -237,7 +277,7 @@ def explain_child(here: Place, child: Child, planned: Child | None) -> Explained
         wait_for=options.wait_for,
         ignore_changes=options.ignore_changes,
         timeout=options.timeout,
-        options=tuple(options_text(options)),
+        options=tuple(native_options_text(child.document) if template.native else options_text(options)),
     )
 
 
@@ -292,12 +332,31 @@ def explain_secrets(here: Place) -> tuple[ExplainedSecret, ...]:
     for secret in made:
         last = secret is made[-1]
         own = here.draft.binding.claim.secret_name is not None and last
-        sources = tuple(SecretSource(s.child, s.kind, str(s), s.keys, s.prefix) for s in secret.sources)
+        sources = tuple(map(explain_source, secret.sources))
         urn = here.urn(tokens.SECRET, "connection" if last else "composite-connection")
         explanations.append(
             ExplainedSecret(secret.namespace, secret.name, "claim" if own else "composite", urn, sources)
         )
     return tuple(explanations)
+
+
+def explain_details(here: Place) -> tuple[SecretSource, ...]:
+    """The connection details of native children."""
+    natives = {child.template.name for child in here.draft.children if child.template.native}
+    found = here.planned.sources if here.planned else ()
+    return tuple(explain_source(source) for source in found if source.child in natives)
+
+
+def explain_source(source: connections.SecretSource) -> SecretSource:
+    """Where connection details are found."""
+    fields = tuple((f"{source.prefix}{d.name}", _origin(d)) for d in source.own)
+    return SecretSource(source.child, source.kind, str(source), source.keys, source.prefix, fields)
+
+
+def _origin(detail: Detail) -> str:
+    if detail.config is not None:
+        return f"the stack's setting {detail.config}"
+    return "a fixed text" if detail.field_path is None else f"its {detail.field_path}"
 
 
 def _stages(patch: Patch, values: Sequence[Any], words: Sequence[str]) -> Iterator[Stage]:

@@ -18,7 +18,7 @@ from claimsmith.platform.offers import Offer, dialect_of, offers
 from claimsmith.providers import tokens
 from claimsmith.tools.explain import children
 from claimsmith.tools.explain.added_objects import AddedObject, added_objects
-from claimsmith.tools.explain.children import ExplainedChild, ExplainedPatch, ExplainedSecret
+from claimsmith.tools.explain.children import ExplainedChild, ExplainedPatch, ExplainedSecret, SecretSource
 from claimsmith.tools.explain.facts import ClaimFacts, Facts, Place, document_of
 from claimsmith.tools.explain.formatting import mismatch, plain
 
@@ -105,6 +105,8 @@ class Explanation:
     children: tuple[ExplainedChild, ...] = ()
     nested: tuple[Explanation, ...] = ()
     secrets: tuple[ExplainedSecret, ...] = ()
+    details: tuple[SecretSource, ...] = ()
+    """Where connection details of native resources are found: these have them whether there is a Secret or not."""
     records: tuple[Recorded, ...] = ()
     contract: tuple[str, ...] = ()
     template: str = ""
@@ -169,6 +171,7 @@ def _bound(
         children=tuple(children.explain_child(here, c, made.get(c.address)) for c in ordered),
         nested=tuple(_nested(here, t) for t in klass.templates if t.composite),
         secrets=children.explain_secrets(here),
+        details=children.explain_details(here),
         records=tuple(_recorded(w) for w in added_objects(here) if w.by == "record"),
         contract=klass.contract,
         template=draft.template,

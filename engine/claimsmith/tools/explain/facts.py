@@ -145,6 +145,8 @@ class Place:
         """The URN of the component, or of an object within it."""
         own = (tokens.resource_type(document) + ("Patch" if patch else ""),) if document else ()
         name = f"{self.name}/{word}" if word else self.name
+        if document and tokens.is_native(document):
+            name = str(document["metadata"]["name"])
         return tokens.urn(self.facts.project, self.facts.stack, (*self.types, *own), name)
 
     def outcomes_of(self, template: Template) -> Sequence[Outcome]:

@@ -12,9 +12,9 @@ from pydantic.alias_generators import to_camel
 from claimsmith.base import transform as models
 from claimsmith.base.absent import ABSENT
 from claimsmith.base.errors import Problem
-from claimsmith.base.names import ClaimKey, ClassKey, GroupKind
+from claimsmith.base.names import ChildAddress, ClaimKey, ClassKey, GroupKind
 from claimsmith.base.transform import Transform
-from claimsmith.base.values import Mix, Ref, mapped
+from claimsmith.base.values import Interpolation, Mix, Ref, mapped
 from claimsmith.base.values import shown as shown_value
 from claimsmith.compose.options import Options
 from claimsmith.dialects.common.selector import Expression, Selector
@@ -64,6 +64,37 @@ def options_text(options: Options) -> list[str]:
     if options.ignore_changes:
         words.append(f"left to its controller: {', '.join(options.ignore_changes)}")
     return words
+
+
+def native_options_text(document: Mapping[str, Any]) -> list[str]:
+    """How a native child is deployed."""
+    options: Mapping[str, Any] = document.get("options", {})
+    words = ["kept when the claim ends" if options.get("retainOnDelete") else "deleted with the claim"]
+    if options.get("protect"):
+        words.append("protected: the engine refuses to delete it")
+    listed = {
+        "provider": "provider {}",
+        "import": "takes over the existing {}",
+        "dependsOn": "after {}",
+        "ignoreChanges": "changes ignored: {}",
+        "replaceOnChanges": "replaced on a change of {}",
+        "aliases": "also known as {}",
+        "additionalSecretOutputs": "secret: {}",
+    }
+    for key, text in listed.items():
+        if options.get(key):
+            words.append(text.format(_listed(options[key])))
+    timeouts = options.get("customTimeouts") or {}
+    words += [f"up to {', '.join(f'{limit} to {word}' for word, limit in timeouts.items())}"] if timeouts else []
+    words += ["deleted before it is replaced"] if options.get("deleteBeforeReplace") else []
+    return words
+
+
+def _listed(value: Any) -> str:
+    values = value if isinstance(value, list) else [value]
+    return ", ".join(
+        v.resource.template if isinstance(v, Ref) and isinstance(v.resource, ChildAddress) else str(v) for v in values
+    )
 
 
 def mismatch(selector: Selector, labels: Mapping[str, str]) -> str:
@@ -149,7 +180,7 @@ def plain(value: Any) -> Any:
     match value:
         case Problem():
             return value.to_dict()
-        case ClaimKey() | ClassKey() | GroupKind() | Ref() | Mix():
+        case ClaimKey() | ClassKey() | GroupKind() | Ref() | Mix() | Interpolation():
             return str(value)
         case _ if value is ABSENT:
             return None

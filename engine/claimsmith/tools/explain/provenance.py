@@ -10,9 +10,9 @@ from claimsmith.base import fieldpath
 from claimsmith.base.absent import ABSENT
 from claimsmith.base.documents import Document
 from claimsmith.base.errors import ComposeError, EngineError, Problem, Source, suggest
-from claimsmith.base.labels import EXTERNAL_NAME, EXTERNAL_NAME_PREFIX, EXTERNAL_NAME_SUFFIX
+from claimsmith.base.labels import EXTERNAL_NAME, EXTERNAL_NAME_PREFIX, EXTERNAL_NAME_SUFFIX, IMPORT
 from claimsmith.base.names import ClaimKey, GroupKind
-from claimsmith.base.values import copied, walk
+from claimsmith.base.values import Interpolation, copied, walk
 from claimsmith.compose import references
 from claimsmith.compose.expand import Child, templated
 from claimsmith.dialects.common.klass import Side, Template
@@ -124,17 +124,45 @@ def _steps(composed: _Composed, path: fieldpath.Path) -> Iterator[Step]:
             word = "applied" if outcome.applied else "skipped"
             yield Step("patch", word, copied(value_at(document, path)), explained.where, explained)
     dressed = value_at(composed.dressed, path)
-    if dressed != value_at(document, path):
+    before = value_at(document, path)
+    if isinstance(before, Interpolation) and dressed != before:
+        yield _output(composed, path, before, dressed)
+    elif dressed != before:
         defined = _default(composed, path)
-        what, where = _identity_text(composed, path)
+        what, where = (_native_text if template.native else _identity_text)(composed, path)
         yield defined or Step("identity", what, dressed, where)
     final = value_at(composed.document, path)
     if final != dressed and composed.child:
         yield _reference(composed, composed.child, path, final)
-    if composed.child and path[:2] == ("metadata", "annotations") and len(path) == 3:
+    if composed.child and not template.native and path[:2] == ("metadata", "annotations") and len(path) == 3:
         for key, (text, what) in engine_annotations_of(composed.child, composed.here).items():
             if path[2] == key:
                 yield Step("engine", what, text)
+
+
+def _output(composed: _Composed, path: fieldpath.Path, text: Interpolation, value: Any) -> Step:
+    """A field that holds outputs of siblings."""
+    siblings = ", ".join(dict.fromkeys(output.template for output in text.outputs))
+    place = children.base_place(composed.here, composed.template, path)
+    return Step("reference", f"{text}: known once {siblings} exists", value, _document(composed).source_of(place))
+
+
+def _native_text(composed: _Composed, path: fieldpath.Path) -> tuple[str, Source | None]:
+    """What claimsmith adds to a native resource."""
+    claim = composed.here.draft.binding.claim.document
+    match path:
+        case ("type",):
+            return "the type's full name for the engine", None
+        case ("metadata", "name"):
+            return "the names of the claim's namespace, the claim and the template", claim.source_of("metadata.name")
+        case ("options", "import"):
+            return "taken over for the claim", claim.source_of(("metadata", "annotations", IMPORT))
+        case ("options", *_):
+            return "set from the claim's identity and the class", claim.source_of("metadata")
+        case ("properties", "tags" | "labels", *_):
+            return "tags by which the claim's resources are found", claim.source_of("metadata.name")
+        case _:
+            return "the external name", claim.source_of(("metadata", "annotations", EXTERNAL_NAME))
 
 
 def _template(composed: _Composed, engine: str, value: Any) -> Step:
@@ -147,7 +175,7 @@ def _base(composed: _Composed, path: fieldpath.Path, value: Any) -> Step:
     """A literal of the class's; or, if the class's file does not have it, one of the table of bindable kinds."""
     document = _document(composed)
     text = fieldpath.to_text(path)
-    for place in (composed.template.place_of(text), text):
+    for place in (children.base_place(composed.here, composed.template, path), text):
         if value_at(document.data, place) is not ABSENT:
             return Step("base", "written in the class", value, document.source_of(place))
     if path in (("apiVersion",), ("kind",)):

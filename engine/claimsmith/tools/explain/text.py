@@ -72,6 +72,9 @@ def _body(explained: Explanation) -> Iterator[str]:
             yield from _indented(_child(child))
     for secret in explained.secrets:
         yield from _secret(secret, existing=explained.existing is not None)
+    if explained.details and not explained.secrets:
+        yield "connection details: in the stack's output"
+        yield from _indented(_source(s) for s in explained.details)
     for record in explained.records:
         yield f"record: {record.kind} {record.name}"
         yield f"{STEP}urn: {record.urn}"
@@ -124,7 +127,7 @@ def _who(who: ClaimIdentity) -> Iterator[str]:
 
 def _child(child: ExplainedChild) -> Iterator[str]:
     place = f"{child.namespace}/{child.name}" if child.namespace else child.name
-    yield f"{child.template}: {child.kind} {place} ({child.api_version}){_at(child.where)}"
+    yield f"{child.template}: {child.kind} {place} ({child.api_version or child.type}){_at(child.where)}"
     yield f"{STEP}urn: {child.urn}"
     if child.engine:
         yield f"{STEP}rendered by: a {child.engine} template"
@@ -169,11 +172,15 @@ def _secret(secret: ExplainedSecret, *, existing: bool) -> Iterator[str]:
 
 
 def _source(source: SecretSource) -> str:
+    fields = ", ".join(f"{name} ({origin})" for name, origin in source.fields)
+    if fields and not source.keys:
+        return f"from {source.child} ({source.kind}): {fields}"
     keys = "every key"
     if source.keys is not None:
         keys = ", ".join(name if name == key else f"{name} (its {key})" for name, key in source.keys) or "no key"
     prefix = f", each with {source.prefix!r} before it" if source.prefix else ""
-    return f"from {source.child} ({source.kind}), its Secret {source.secret}: {keys}{prefix}"
+    more = f"; {fields}" if fields else ""
+    return f"from {source.child} ({source.kind}), its Secret {source.secret}: {keys}{prefix}{more}"
 
 
 def _nested(explained: Explanation) -> Iterator[str]:

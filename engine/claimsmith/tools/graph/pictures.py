@@ -13,7 +13,7 @@ from typing import Any
 from claimsmith.base import fieldpath
 from claimsmith.base.names import ClassKey, GroupKind
 from claimsmith.base.printable import visible
-from claimsmith.base.values import refs_at, walk
+from claimsmith.base.values import Interpolation, refs_at, walk
 from claimsmith.compose import references
 from claimsmith.compose.connections import Connection, SecretSource
 from claimsmith.compose.plan import GivenResource, Plan, PlannedClaim
@@ -78,7 +78,8 @@ def of_class(klass: Class, table: Table) -> Graph:
         secret = f"{frame} secret"
         nodes.append(Node(secret, "Secret", f"{len(keys)} keys", "secret", parent=frame, note=_noted(keys)))
         feeding = [t for t in klass.templates if t.details or (klass.contract and t.details is None)]
-        edges += [Edge(f"{frame}/{t.name}", secret, kind="secret") for t in feeding]
+        sources = dict.fromkeys(n for t in feeding for n in _detail_sources(t))
+        edges += [Edge(f"{frame}/{name}", secret, kind="secret") for name in sources]
     served = [] if read else [Edge(claim, frame, "is served by")]
     return Graph(tuple(nodes), (*served, *edges))
 
@@ -119,7 +120,8 @@ class _Drawn:
         self.add(Node(claim.address, title, subtitle, "claim", parent=parent, note=self.urn(types, name)))
         self._served(claim, klass)
         for child in claim.children:
-            own = self.urn((*types, tokens.resource_type(child.document)), f"{name}/{child.template.name}")
+            called = child.name if child.template.native else f"{name}/{child.template.name}"
+            own = self.urn((*types, tokens.resource_type(child.document)), called)
             self.add(Node(child.address, child.template.kind, child.name, parent=claim.address, note=own))
             self.edges.append(Edge(claim.address, child.address))
             self.edges += _references(child.address, child.document, self.table)
@@ -176,7 +178,9 @@ class _Drawn:
         subtitle = f"{left.identity.kind} · its claim is gone"
         self.add(Node(address, left.component_name, subtitle, "claim", "retained"))
         for r in left.resources:
-            self.add(Node(f"{address}/{r['name']}", str(r["kind"]), str(r["name"]), "resource", "retained", address))
+            self.add(
+                Node(f"{address}/{r['name']}", GroupKind.of(r).kind, str(r["name"]), "resource", "retained", address)
+            )
 
 
 def _references(address: str, document: dict[str, Any], table: Table) -> Iterator[Edge]:
@@ -233,7 +237,10 @@ def _reads(template: Template) -> Iterator[tuple[str, str]]:
 
 
 def _sibling_edges(klass: Class, template: Template, frame: str, table: Table) -> Iterator[Edge]:
-    """Which of its siblings a template selects."""
+    """Which of its siblings a template selects, or names."""
+    for path, leaf in walk(dict(template.base)):
+        for output in leaf.outputs if isinstance(leaf, Interpolation) else ():
+            yield Edge(f"{frame}/{template.name}", f"{frame}/{output.template}", _field(path), "refers")
     targets = [_target(klass, t) for t in klass.templates]
     own = _target(klass, template)
     for selection in references.selections(template.base, table):
@@ -246,6 +253,11 @@ def _target(klass: Class, template: Template) -> Candidate:
     labels = (template.base.get("metadata") or {}).get("labels") or {}
     class_name = str((template.class_ref or {}).get("name", ""))
     return Candidate(template.name, template.group_kind, labels, klass.name, "", template.name, class_name)
+
+
+def _detail_sources(template: Template) -> list[str]:
+    """The templates that the connection details of one come from."""
+    return list(dict.fromkeys(d.from_resource or template.name for d in template.details or ())) or [template.name]
 
 
 def _keys(klass: Class) -> list[str]:

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from claimsmith.base import fieldpath
-from claimsmith.base.names import ClaimKey
-from claimsmith.base.values import refs
+from claimsmith.base.names import ClaimKey, is_native
+from claimsmith.base.values import object_at, refs
 from claimsmith.compose.external_names import external_name
 from claimsmith.compose.plan import PlannedClaim
 from claimsmith.tools.explain.formatting import options_text
@@ -47,8 +47,8 @@ def resource_change(pair: Pair, comparison: Comparison) -> ResourceChange:
     metadata = made.document["metadata"]
     return ResourceChange(
         part=made.part,
-        api_version=str(made.document["apiVersion"]),
-        kind=str(made.document["kind"]),
+        api_version=str(made.document.get("apiVersion", "")),
+        kind=made.kind.kind,
         namespace=str(metadata.get("namespace") or ""),
         name=str(metadata["name"]),
         op=pair.op,
@@ -179,7 +179,8 @@ def _settings(pair: Pair) -> Iterator[FieldChange]:
     old, new = pair.old, pair.new
     if old is None or new is None:
         return
-    for name in ("retain", "protect", "timeout", "ignore_changes"):
+    # The options of a native resource are a part of its document.
+    for name in () if is_native(new.document) else ("retain", "protect", "timeout", "ignore_changes"):
         before, after = getattr(old.options, name), getattr(new.options, name)
         if before != after:
             retain, *others = options_text(new.options)
@@ -208,6 +209,9 @@ def _external(pair: Pair) -> str:
     """The external name of a new object, if one is set: a resource of that name may exist already."""
     if pair.op is not Op.created or pair.made.child is None:
         return ""
+    if is_native(pair.made.document):
+        taken = object_at(pair.made.document, "options").get("import")
+        return f"takes over the existing {taken}" if taken else ""
     name = external_name(pair.made.child)
     return f"its external name is {name!r}" if name not in (None, pair.made.child.name) else ""
 

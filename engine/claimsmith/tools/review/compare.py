@@ -6,12 +6,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from claimsmith.base import fieldpath
+from claimsmith.base.names import is_native
 from claimsmith.tools.review.changes import Op
 from claimsmith.tools.review.fields import Difference, differences, touching, within, without
 from claimsmith.tools.review.resources import PlannedResource
 from claimsmith.tools.review.snapshot import Snapshot
 
 IDENTITY = (("metadata", "name"), ("metadata", "namespace"))
+_UNSENT = (("metadata",),)
+"""Parts of a native resource's document that no provider gets."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +74,8 @@ def compare(old: Snapshot, new: Snapshot) -> Comparison:
 
 def replacing(made: PlannedResource, path: fieldpath.Path, side: Snapshot) -> bool:
     """Whether the engine's provider replaces the object when this field changes."""
+    if is_native(made.document):
+        return False
     if any(within(path, p) for p in IDENTITY):
         return True
     return touching(path, side.kinds.replaced.get(made.kind, ())) is not None and not made.held
@@ -82,8 +87,12 @@ def _pair(old: PlannedResource | None, new: PlannedResource, side: Snapshot) -> 
     if old.document == new.document and old.options == new.options and _elsewhere(old) == _elsewhere(new):
         same = old.secret == new.secret
         return Pair(old, new, Op.same if same else Op.settings)
-    ignored = [fieldpath.parse(p) for p in new.options.ignore_changes]
+    head = ("properties",) if is_native(new.document) else ()
+    ignored = [(*head, *fieldpath.parse(p)) for p in new.options.ignore_changes]
+    ignored += list(_UNSENT) if head else []
     found = tuple(without(differences(dict(old.document), dict(new.document)), ignored))
+    if head and found and all(d.path[:1] == ("options",) for d in found):
+        return Pair(old, new, Op.settings, found)
     if old.cluster != new.cluster or any(replacing(new, d.path, side) for d in found):
         return Pair(old, new, Op.replaced, found)
     if found:

@@ -11,6 +11,7 @@ from typing import Any
 from claimsmith.base.documents import Document
 from claimsmith.base.labels import OWNER
 from claimsmith.base.names import ClassKey, GroupKind, ObjectKey
+from claimsmith.base.values import object_at
 from claimsmith.compose.cluster_records import records_of, reference, target_record
 from claimsmith.compose.connections import Connection
 from claimsmith.compose.expand import Child, Draft, claim_data
@@ -58,7 +59,12 @@ class PlannedResource:
 
     @property
     def identity(self) -> tuple[str, str, str, str]:
-        """What it is in the world: cluster, kind, namespace and name, whatever the engine calls it."""
+        """What it is in the world: cluster, kind, namespace and name, whatever the engine calls it.
+
+        The physical name of a native resource is its provider's business: it is what the engine calls it.
+        """
+        if urns.is_native(self.document):
+            return self.cluster, "native", "", self.urn
         metadata = self.document["metadata"]
         kind = f"{self.kind}{PATCH if self.held else ''}"
         return self.cluster, kind, str(metadata.get("namespace") or ""), str(metadata["name"])
@@ -77,6 +83,14 @@ class _Place:
         """The URN of an object below, and those it may have had."""
         types = (*self.types, urns.resource_type(document) + (PATCH if patch else ""))
         return tuple(urns.urn(self.project, self.stack, types, n) for n in self._below(words))
+
+    def native_urns(self, child: Child) -> tuple[str, ...]:
+        """The URN of a native child, and those it may have had: its name has no slashes."""
+        types = (*self.types, urns.resource_type(child.document))
+        given = [str(a) for a in object_at(child.document, "options").get("aliases", ())]
+        names = [child.name, *(a for a in given if not a.startswith("urn:"))]
+        own = (urns.urn(self.project, self.stack, types, name) for name in names)
+        return (*own, *(a for a in given if a.startswith("urn:")))
 
     def below(self, kind: GroupKind, *words: str) -> _Place:
         """A component within."""
@@ -145,6 +159,13 @@ def _claim(plan: Plan, claim: PlannedClaim, here: _Place, prefix: str, root: str
         yield from _claim(plan, inner, below, f"{prefix}{inner.template}/", root)
     for child in claim.children:
         template = child.template
+        if template.native:
+            urn, *aliases = here.native_urns(child)
+            part = f"{prefix}{template.name}"
+            yield PlannedResource(
+                urn, root, part, child.document, child.options, tuple(aliases), planned=claim, child=child
+            )
+            continue
         urn, *aliases = here.urns(child.document, template.name, template.previous_name or "")
         if child.options.previous_api_version:
             before = {**child.document, "apiVersion": child.options.previous_api_version}

@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterator, Sequence
 from claimsmith.base import fieldpath
 from claimsmith.base.absent import ABSENT
 from claimsmith.base.errors import Source
-from claimsmith.base.labels import ADOPT, PREVIOUS_API_VERSION
+from claimsmith.base.labels import ADOPT, IMPORT, PREVIOUS_API_VERSION
+from claimsmith.base.values import object_at
 from claimsmith.compose.connections import Connection
 from claimsmith.compose.identity import is_adopting
 from claimsmith.compose.plan import Plan, PlannedClaim
@@ -226,7 +227,7 @@ def _adopting(comparison: Comparison) -> Iterator[ReviewWarning]:
     for claim, what, where in _adopted(comparison.new.plan):
         if (claim, what) not in before:
             what_happens = f"{what} is adopted, whoever created it: it is changed, and deleted with the stack"
-            fix = f"check who created it; without {ADOPT} an object with another owner is refused"
+            fix = f"check who created it; without {ADOPT} or {IMPORT} nothing of another owner is taken"
             yield ReviewWarning("adopts", Level.warning, what_happens, claim, "", where, fix)
 
 
@@ -238,6 +239,11 @@ def _adopted(plan: Plan) -> Iterator[tuple[str, str, Source]]:
         if is_adopting(document.data) and claim.connection:
             secret = claim.connection
             yield claim.address, f"Secret {secret.namespace}/{secret.name}", document.source_of(path)
+        for child in (c for c in claim.children if c.template.native):
+            taken = object_at(child.document, "options").get("import")
+            if taken:
+                at = document.source_of(("metadata", "annotations", IMPORT))
+                yield claim.address, f"{child.template.kind} {taken}", at
         for child in (c for c in claim.children if is_adopting(c.template.base)):
             source = child.template.document or claim.binding.klass.document
             place = f"{child.namespace}/{child.name}" if child.namespace else child.name
@@ -279,8 +285,8 @@ def _object(made: PlannedResource) -> str:
 def _who(made: PlannedResource, other: PlannedResource) -> str:
     """What composes an object, as far as it differs from the other."""
     template = made.part if made.claim == other.claim else f"{made.claim or 'the stack'}/{made.part}"
-    version = str(made.document["apiVersion"])
-    return f"{template} of {version}" if version != other.document["apiVersion"] else template
+    version = str(made.document.get("apiVersion", ""))
+    return f"{template} of {version}" if version != other.document.get("apiVersion", "") else template
 
 
 def _claimed(claim: PlannedClaim) -> Source:

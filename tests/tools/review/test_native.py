@@ -1,0 +1,125 @@
+"""Reviews of changes to native children: properties, options, names, and what is taken over."""
+
+from __future__ import annotations
+
+import copy
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from claimsmith.base.absent import ABSENT
+from claimsmith.tools.review.changes import StackReview
+from claimsmith.tools.review.project import review_stack
+from tests.support.native_plans import DATABASE, PASSWORD, POSTGRESQL, ROLE, native, native_project
+from tests.support.samples import claim_data, class_ref
+
+
+def claim(connections: int = 5, **annotations: str) -> dict[str, Any]:
+    data = claim_data("orders", classRef=class_ref("native"), connections=connections)
+    return data | {"metadata": {**data["metadata"], "annotations": annotations}} if annotations else data
+
+
+def reviewed(
+    root: Path,
+    before: list[dict[str, Any]],
+    after: list[dict[str, Any]],
+    old: dict[str, Any] | None = None,
+    new: dict[str, Any] | None = None,
+) -> StackReview:
+    one = native_project(root / "before", *before, claims=[old or claim()])
+    other = native_project(root / "after", *after, claims=[new or claim()])
+    return review_stack(one, other, "dev")
+
+
+def changes(stack: StackReview) -> dict[str, Any]:
+    return {r.part: (r.op.value, {f.path: (f.old, f.new) for f in r.fields}) for c in stack.claims for r in c.resources}
+
+
+def with_base(resource: dict[str, Any], **base: Any) -> dict[str, Any]:
+    changed = copy.deepcopy(resource)
+    changed["base"] |= base
+    return changed
+
+
+def test_a_claims_field_changes_exactly_the_patched_property(tmp_path: Path) -> None:
+    stack = reviewed(tmp_path, POSTGRESQL, POSTGRESQL, new=claim(10))
+    assert changes(stack) == {"database": ("updated", {"properties.connectionLimit": (5, 10)})}
+    [field] = stack.claims[0].resources[0].fields
+    assert field.cause is not None
+    assert field.cause.claim == "spec.connections: 5 → 10"
+
+
+@pytest.mark.parametrize(
+    ("after", "want"),
+    [
+        pytest.param(POSTGRESQL, {}, id="nothing"),
+        pytest.param(
+            [with_base(PASSWORD, properties={"length": 32}), ROLE, DATABASE],
+            {"password": ("updated", {"properties.length": (24, 32)})},
+            id="a-literal",
+        ),
+        pytest.param(
+            [with_base(PASSWORD, options={"protect": True}), ROLE, DATABASE],
+            {"password": ("settings", {"options": (ABSENT, {"protect": True})})},
+            id="an-option-touches-no-property",
+        ),
+        pytest.param(
+            [PASSWORD, ROLE, {**DATABASE, "name": "store", "previousName": "database"}],
+            {"store": ("settings", {"options.aliases": (ABSENT, ["default-orders-database"])})},
+            id="a-renamed-template-keeps-its-resource",
+        ),
+        pytest.param([PASSWORD, ROLE], {"database": ("deleted", {})}, id="a-template-is-gone"),
+        pytest.param([*POSTGRESQL, native("pet")], {"pet": ("created", {})}, id="a-new-template"),
+        pytest.param(
+            [with_base(PASSWORD, metadata={"labels": {"use": "app"}}), ROLE, DATABASE], {}, id="a-label-of-a-template"
+        ),
+    ],
+)
+def test_a_changed_class(after: list[dict[str, Any]], want: dict[str, Any], tmp_path: Path) -> None:
+    assert changes(reviewed(tmp_path, POSTGRESQL, after)) == want
+
+
+def test_a_renamed_claim_is_another_resource(tmp_path: Path) -> None:
+    renamed = claim()
+    renamed["metadata"] = {**renamed["metadata"], "name": "sales"}
+    stack = reviewed(tmp_path, [PASSWORD], [PASSWORD], new=renamed)
+    assert sorted(r.op.value for c in stack.claims for r in c.resources) == ["created", "deleted"]
+
+
+def test_a_retained_resource_stays(tmp_path: Path) -> None:
+    kept = with_base(PASSWORD, options={"retainOnDelete": True})
+    assert changes(reviewed(tmp_path, [kept, native("pet")], [native("pet")])) == {"password": ("retained", {})}
+
+
+def test_what_a_claim_takes_over_is_a_warning(tmp_path: Path) -> None:
+    taking = claim(**{"claimsmith.io/import": "database=orders"})
+    stack = reviewed(tmp_path, POSTGRESQL, POSTGRESQL, new=taking)
+    assert changes(stack) == {"database": ("settings", {"options.import": (ABSENT, "orders")})}
+    [warning] = [w for w in stack.warnings if w.rule == "adopts"]
+    assert "Database orders is adopted" in warning.what
+    assert warning.where is not None
+    assert warning.where.file == "stacks/dev/claims/claims.yaml"
+
+
+def test_secrets_are_hidden_by_their_names(tmp_path: Path) -> None:
+    one, other = (with_base(ROLE, properties={"password": text}) for text in ("hidden-1", "hidden-2"))
+    stack = reviewed(tmp_path, [one], [other])
+    assert "hidden" not in str(changes(stack))
+    assert list(changes(stack)) == ["role"]
+
+
+def test_an_output_of_another_sibling_is_shown_by_its_origin(tmp_path: Path) -> None:
+    one, other = (native("pet", properties={"prefix": text}) for text in ("${a.id}", "${b.id}"))
+    both = [native("a"), native("b")]
+    [(_, fields)] = changes(reviewed(tmp_path, [*both, one], [*both, other])).values()
+    [(old, new)] = fields.values()
+    assert (old.endswith("/a:outputs.id>"), new.endswith("/b:outputs.id>")) == (True, True)
+
+
+def test_ignored_changes_are_no_changes(tmp_path: Path) -> None:
+    one, other = (
+        native("pet", properties={"prefix": text, "length": 2}, options={"ignoreChanges": ["prefix"]})
+        for text in ("a", "b")
+    )
+    assert changes(reviewed(tmp_path, [one], [other])) == {}
