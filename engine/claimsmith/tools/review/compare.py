@@ -7,6 +7,9 @@ from dataclasses import dataclass, field
 
 from claimsmith.base import fieldpath
 from claimsmith.base.names import is_native
+from claimsmith.base.values import object_at
+from claimsmith.dialects.common.native import OPTIONS, PROPERTIES
+from claimsmith.providers.package_schema import Effect, effect_of
 from claimsmith.tools.review.changes import Op
 from claimsmith.tools.review.fields import Difference, differences, touching, within, without
 from claimsmith.tools.review.resources import PlannedResource
@@ -75,10 +78,23 @@ def compare(old: Snapshot, new: Snapshot) -> Comparison:
 def replacing(made: PlannedResource, path: fieldpath.Path, side: Snapshot) -> bool:
     """Whether the engine's provider replaces the object when this field changes."""
     if is_native(made.document):
-        return False
+        return effect_on(made, path, side) is Effect.replaced
     if any(within(path, p) for p in IDENTITY):
         return True
     return touching(path, side.kinds.replaced.get(made.kind, ())) is not None and not made.held
+
+
+def effect_on(made: PlannedResource, path: fieldpath.Path, side: Snapshot) -> Effect:
+    """What the change of a field does to a native resource: by its class, the table of kinds, and its provider."""
+    if path[:1] != (PROPERTIES,):
+        # Another provider may be another account: nobody but the engine can tell.
+        return Effect.unknown if path[:2] == (OPTIONS, "provider") else Effect.in_place
+    if touching(path, side.kinds.replaced.get(made.kind, ())) is not None:
+        return Effect.replaced
+    asked = object_at(made.document, OPTIONS).get("replaceOnChanges") or ()
+    token = str(made.document["type"])
+    paths = [fieldpath.parse(p) for p in asked]
+    return effect_of(path[1:], token, side.package_schema(token.partition(":")[0]), paths)
 
 
 def _pair(old: PlannedResource | None, new: PlannedResource, side: Snapshot) -> Pair:
@@ -87,11 +103,11 @@ def _pair(old: PlannedResource | None, new: PlannedResource, side: Snapshot) -> 
     if old.document == new.document and old.options == new.options and _elsewhere(old) == _elsewhere(new):
         same = old.secret == new.secret
         return Pair(old, new, Op.same if same else Op.settings)
-    head = ("properties",) if is_native(new.document) else ()
+    head = (PROPERTIES,) if is_native(new.document) else ()
     ignored = [(*head, *fieldpath.parse(p)) for p in new.options.ignore_changes]
     ignored += list(_UNSENT) if head else []
     found = tuple(without(differences(dict(old.document), dict(new.document)), ignored))
-    if head and found and all(d.path[:1] == ("options",) for d in found):
+    if head and found and all(d.path[:1] == (OPTIONS,) for d in found):
         return Pair(old, new, Op.settings, found)
     if old.cluster != new.cluster or any(replacing(new, d.path, side) for d in found):
         return Pair(old, new, Op.replaced, found)

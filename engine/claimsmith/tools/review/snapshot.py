@@ -6,8 +6,8 @@ reports that, and also the plan once the claims are bound.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from claimsmith.base.errors import BindingError, Problem, in_order
@@ -26,6 +26,8 @@ from claimsmith.platform.catalog import Catalog
 from claimsmith.project import sdks
 from claimsmith.project.project import Project
 from claimsmith.project.review_table import KindTable
+from claimsmith.providers.package_schema import PackageSchema
+from claimsmith.toolchain.package_schemas import package_schema
 from claimsmith.tools.explain.facts import ClaimFacts, Facts
 from claimsmith.tools.review.immutable import Rules, rules_of
 from claimsmith.tools.review.resources import PlannedResource, planned_resources
@@ -46,6 +48,8 @@ class Snapshot:
     """Why the engine's program would refuse this side as it is."""
     keeps_records: bool = False
     """Whether claims and composites are written to the cluster too."""
+    package_schema: Callable[[str], PackageSchema | None] = field(default=lambda _: None, repr=False)
+    """What the plugin of a provider says; None where it is not installed."""
 
     @cached_property
     def made(self) -> dict[str, PlannedResource]:
@@ -106,6 +110,7 @@ def read_snapshot(project: Project, stack: str, *, strict: bool = False) -> Snap
         plan=plan,
         refusals=tuple(in_order(refusals)),
         keeps_records=project.setting(stack, "records") == "true",
+        package_schema=package_schema,
     )
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from claimsmith.base.printable import visible
 from claimsmith.tools.explain.formatting import counted
 from claimsmith.tools.review.changes import (
+    UNKNOWN,
     Cause,
     ClaimChange,
     FieldChange,
@@ -83,6 +84,8 @@ def verdict(review: Review) -> str:
         return "This would be refused as it is."
     if review.destructive:
         return "Something is deleted, replaced or at risk: look twice."
+    if any(w.rule == UNKNOWN for s in review.stacks for w in s.warnings):
+        return "There are changes; nothing is deleted, and whether something is replaced is unknown."
     return "There are changes; nothing is deleted or replaced." if review.changes else "Nothing changes."
 
 

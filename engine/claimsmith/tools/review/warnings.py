@@ -8,14 +8,16 @@ from claimsmith.base import fieldpath
 from claimsmith.base.absent import ABSENT
 from claimsmith.base.errors import Source
 from claimsmith.base.labels import ADOPT, IMPORT, PREVIOUS_API_VERSION
+from claimsmith.base.names import is_native
 from claimsmith.base.values import object_at
 from claimsmith.compose.connections import Connection
 from claimsmith.compose.identity import is_adopting
 from claimsmith.compose.plan import Plan, PlannedClaim
+from claimsmith.providers.package_schema import Effect, PackageSchema
 from claimsmith.tools.review.access import powers, widened
 from claimsmith.tools.review.causes import place_of
-from claimsmith.tools.review.changes import Level, Op, ReviewWarning
-from claimsmith.tools.review.compare import Comparison
+from claimsmith.tools.review.changes import UNKNOWN, Level, Op, ReviewWarning
+from claimsmith.tools.review.compare import Comparison, effect_on
 from claimsmith.tools.review.fields import touching
 from claimsmith.tools.review.resources import PlannedResource
 
@@ -87,6 +89,32 @@ def _unchangeable(comparison: Comparison) -> Iterator[ReviewWarning]:
             fix = "restore the value; or add another claim or template, and move the data"
             level = Level.danger if comparison.new.kinds.holds_data(pair.new.kind) else Level.warning
             yield _of(pair.new, "immutable-field", level, what, fix)
+
+
+def _replacement_unknown(comparison: Comparison) -> Iterator[ReviewWarning]:
+    """A change of a native resource of which its provider does not say whether it replaces it."""
+    for pair in comparison.all():
+        if pair.old is None or pair.new is None or pair.op not in (Op.updated, Op.settings):
+            continue
+        if not is_native(pair.new.document):
+            continue
+        side = comparison.new
+        unknown = [d.path for d in pair.found if effect_on(pair.new, d.path, side) is Effect.unknown]
+        if not unknown:
+            continue
+        listed = ", ".join(map(fieldpath.to_text, unknown))
+        package = str(pair.new.document["type"]).partition(":")[0]
+        why = _silence(package, side.package_schema(package))
+        what = f"{_object(pair.new)} is updated or replaced by the change of {listed}: {why}"
+        level = Level.warning if side.kinds.holds_data(pair.new.kind) else Level.note
+        fix = "ask the provider: claimsmith review --preview; or list what replaces it in components/review.yaml"
+        yield _of(pair.new, UNKNOWN, level, what, fix)
+
+
+def _silence(package: str, schema: PackageSchema | None) -> str:
+    if schema is None:
+        return f"the plugin of {package} is not installed here"
+    return f"the schema of {package} does not say which"
 
 
 def _moved(comparison: Comparison) -> Iterator[ReviewWarning]:
@@ -298,6 +326,7 @@ RULES: tuple[Rule, ...] = (
     _unserved,
     _data_lost,
     _unchangeable,
+    _replacement_unknown,
     _refused,
     _adopting,
     _moved,
