@@ -156,6 +156,14 @@ def test_what_no_file_shows_in_plain_text_is_a_secret(tmp_path: Path) -> None:
     assert all(SECRET in dict(provider.object)[key] for key in ("host", "port", "password"))
 
 
+def test_details_may_be_settings_of_a_named_provider(tmp_path: Path) -> None:
+    text = files.CLASS.replace("postgresql:host", "main:host").replace("postgresql:port", "main:port")
+    config = {key: value for key, value in CONFIG.items() if not key.startswith("postgresql:")}
+    engine = run(project(tmp_path, {"components/postgresql/class.yaml": text}), config)
+    details = engine.outputs["connections"][files.ADDRESS]
+    assert (details["host"], details["port"]) == ("localhost", "5432")
+
+
 def test_an_unused_provider_whose_sdk_is_missing_is_left_out(tmp_path: Path) -> None:
     providers = json.dumps({"main": MAIN, "spare": {"package": "nowhere", "config": {"x": PLANTED}}})
     engine = run(project(tmp_path), {**CONFIG, "claimsmith:providers": providers})

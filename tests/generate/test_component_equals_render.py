@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import importlib.util
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -15,19 +16,24 @@ import pytest
 from pulumi.runtime import rpc
 
 from claimsmith import generate
+from claimsmith.base.documents import read_documents
 from claimsmith.base.labels import OWNER
 from claimsmith.base.values import mapped, refs, shown
 from claimsmith.compose.expand import Child, claim_data
 from claimsmith.compose.options import WAIT_FOR, waiting
 from claimsmith.compose.plan import Plan, PlannedClaim
+from claimsmith.compose.planning import build_plan
 from claimsmith.deploy import Context
 from claimsmith.deploy.values import secrets_hidden
 from claimsmith.dialects.common.klass import Class
 from claimsmith.platform import binding
+from claimsmith.platform.catalog import read_catalog
 from claimsmith.project.project import Project
+from claimsmith.project.sdks import index_of
+from claimsmith.providers.index import import_name_of
 from claimsmith.providers.tokens import component_type, resource_type
 from claimsmith.tools.generate import component_texts
-from tests.support import samples
+from tests.support import native_documents, samples
 from tests.support.golden_cases import GOOD
 from tests.support.mocked import Registered, registered
 from tests.support.paths import ROOT
@@ -70,6 +76,23 @@ def stack_examples() -> Iterator[object]:
 
 
 EXAMPLES = [*golden_examples(), *stack_examples()]
+
+
+def sdk_examples() -> Iterator[object]:
+    """Classes on large SDKs, each where its SDK is installed."""
+    for package, text in native_documents.CLASSES.items():
+        installed = importlib.util.find_spec(import_name_of(package)) is not None
+        missing = pytest.mark.skipif(not installed, reason=f"the SDK of {package} is not installed")
+        yield pytest.param(package, text, id=package, marks=[missing, pytest.mark.sdks])
+
+
+def sdk_example(text: str) -> Example:
+    classes = read_documents(text, file="class.yaml")
+    claims = native_documents.CLAIMS.replace("CLASS", classes[0].data["metadata"]["name"])
+    catalog = read_catalog(classes, read_documents(claims, file="claim.yaml"))
+    [klass] = catalog.classes.values()
+    plan = build_plan(samples.expanded(catalog), project="shop", stack="dev", table=samples.table())
+    return Example(plan, {klass.name: generate.generate([klass], samples.table(), source="", sdks=index_of)})
 
 
 def made(example: Example, change: Any = lambda data: data, of: str = "kubernetes:") -> list[Registered]:
@@ -308,6 +331,15 @@ def planned_properties(child: Child) -> Any:
     return {k: v for k, v in mapped(properties, shown).items() if v is not None}
 
 
+@pytest.mark.parametrize(("package", "text"), list(sdk_examples()))
+def test_native_children_of_large_sdks_are_those_of_the_plan(package: str, text: str) -> None:
+    example = sdk_example(text)
+    types = {child.document["type"].partition(":")[0] for _, child in natives_of(example.plan)}
+    assert types == {package}
+    test_native_children_are_registered_with_the_planned_properties(example)
+    test_native_children_have_the_planned_options(example)
+
+
 @pytest.mark.parametrize("example", NATIVE)
 def test_native_children_are_registered_with_the_planned_properties(example: Example) -> None:
     found = natives_made(example)
@@ -341,7 +373,7 @@ def test_native_children_have_the_planned_options(example: Example) -> None:
 def native_options(resource: Registered) -> dict[str, Any]:
     timeouts = dict(zip(("create", "update", "delete"), resource.timeouts, strict=True))
     options = {
-        "aliases": sorted(name for name, _ in resource.aliases),
+        "aliases": sorted(name for name, _ in resource.aliases if name),
         "customTimeouts": {k: v for k, v in timeouts.items() if v},
         "ignoreChanges": list(resource.ignore_changes),
         "protect": resource.protect,

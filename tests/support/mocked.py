@@ -12,7 +12,7 @@ from pulumi.runtime import mocks, rpc
 
 from claimsmith import render
 from claimsmith.base import fieldpath
-from claimsmith.base.names import GroupKind
+from claimsmith.base.names import ChildAddress, GroupKind
 from claimsmith.base.values import Ref, refs
 from claimsmith.compose.candidates import candidate_of
 from claimsmith.compose.plan import Plan, candidate_of_given
@@ -129,6 +129,12 @@ def native_outputs(plan: Plan) -> dict[str, dict[str, Any]]:
     found: dict[str, dict[str, Any]] = {}
     read = [ref for c in children.values() for ref in refs(c.document)]
     read += [ref for claim in plan.walk() for ref in refs(dict(claim.status))]
+    read += [
+        Ref(ChildAddress(address.claim, d.from_resource or address.template), fieldpath.parse(d.field_path))
+        for address, c in children.items()
+        for d in c.template.details or ()
+        if d.field_path
+    ]
     for ref in read:
         child = children.get(ref.resource)
         if child and child.template.native and ref.path[:1] == ("outputs",):

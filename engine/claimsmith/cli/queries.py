@@ -249,6 +249,7 @@ def schema() -> None:
 
 def _drift_text(drift: Drift) -> str:
     from claimsmith.base.printable import lines as text_of
+    from claimsmith.tools.drift.changes import is_native
     from claimsmith.tools.explain.formatting import counted, shown
 
     looked = counted(drift.looked_at, "resource")
@@ -266,9 +267,9 @@ def _drift_text(drift: Drift) -> str:
     number = sum(len(c.resources) for c in drift.claims)
     lines.append(f"{number} of {looked} are not as they were left")
     lines.append(f"to put them back: pulumi up --stack {drift.stack} --refresh")
-    lines.append(
-        "  a field that somebody else has taken over is a conflict; PULUMI_K8S_ENABLE_PATCH_FORCE=true takes it back"
-    )
+    if any(not is_native(r.urn) for c in drift.claims for r in c.resources):
+        force = "PULUMI_K8S_ENABLE_PATCH_FORCE=true takes it back"
+        lines.append(f"  a field that somebody else has taken over is a conflict; {force}")
     if any(f.managers for c in drift.claims for r in c.resources for f in r.fields):
         lines.append("  to leave it to them: claimsmith.io/controller-owned: FIELD on the template")
     return text_of(lines)

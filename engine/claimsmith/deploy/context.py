@@ -52,6 +52,7 @@ class Context:
         stack: str | None = None,
         provider: pulumi.ProviderResource | None = None,
         providers: Mapping[str, pulumi.ProviderResource] | None = None,
+        provider_settings: Mapping[str, Any] | None = None,
         cluster: Cluster | None = None,
         identifier: str = "",
         targets: Iterable[Candidate] = (),
@@ -76,6 +77,8 @@ class Context:
             provider = cluster_provider(cluster, self.identifier)
         self.provider = provider
         self.providers = providers or {}
+        self.provider_settings = provider_settings or {}
+        """The settings of the named providers, as `name:setting`: connection details may have them."""
         self.table: Table = built_in_table() if table is None else table
         self.records = records
         self.planned = composites is not None

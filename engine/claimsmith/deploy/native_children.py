@@ -96,7 +96,9 @@ class NativeChildren(pulumi.ComponentResource):
         return {**tags, **(own if own is not None and own is not ABSENT else {})}
 
     def config(self, name: str) -> Any:
-        """A setting of the stack, like `postgresql:host`: an Output if it is a secret."""
+        """A setting of the stack, like `postgresql:host`, or of a named provider, `main:host`; an Output if secret."""
+        if name in self._context.provider_settings:
+            return self._context.provider_settings[name]
         namespace, _, key = name.rpartition(":")
         settings = pulumi.Config(namespace or None)
         if settings.get(key) is None:

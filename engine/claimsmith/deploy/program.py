@@ -73,7 +73,10 @@ def run(start: Path | None = None) -> None:
             surroundings,
             table=project.table(),
             records=records,
-            providers=registered(providers, used_providers(plan)),
+            providers=Providers(
+                registered(providers, used_providers(plan)),
+                {f"{p.name}:{key}": value for p in providers.values() for key, value in p.config.items()},
+            ),
             connections=_connections(project, stack, settings),
         )
     except EngineError as error:
@@ -88,6 +91,14 @@ class Surroundings:
     identifier: str = ""
     members: Members = field(default_factory=Members)
     taken: Mapping[str, Taken] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Providers:
+    """The providers of the stack's config, and their settings as `name:setting`."""
+
+    resources: Mapping[str, pulumi.ProviderResource]
+    settings: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +174,7 @@ def deploy(
     *,
     table: Table,
     records: bool = False,
-    providers: Mapping[str, pulumi.ProviderResource] | None = None,
+    providers: Providers | None = None,
     connections: Connections | None = None,
 ) -> None:
     """Register every claim's component, and export a summary of each claim."""
@@ -193,7 +204,8 @@ def deploy(
         moved={c.binding.uid: c.binding.stack for c in plan.walk() if c.binding.stack},
         environments=plan.environments,
         taken=taken,
-        providers=providers,
+        providers=providers.resources if providers else None,
+        provider_settings=providers.settings if providers else None,
     )
     for resource in sorted(plan.resources, key=_rank):
         context.provide(resource)

@@ -46,6 +46,20 @@ def stack_setting(root: Path, stack: str, name: str) -> str | None:
     return value if isinstance(value, str) or value is None else str(value).lower()
 
 
+def missing_plugins(root: Path) -> list[Problem]:
+    """A problem for each plugin of a provider that is not at the path that Pulumi.yaml names."""
+    found = []
+    for document in load([root / "Pulumi.yaml"], root=root)[:1]:
+        listed = object_at(document.data, "plugins").get("providers")
+        for index, entry in enumerate(listed if isinstance(listed, list) else ()):
+            path = entry.get("path") if isinstance(entry, dict) else None
+            if isinstance(path, str) and not (root / path).exists():
+                what = f"the plugin of the provider {entry.get('name')!r} is not at {path!r}"
+                fix = "put it there: what was created with it cannot be changed or destroyed without it"
+                found.append(document.problem(what, f"plugins.providers[{index}].path", fix))
+    return found
+
+
 def is_set(root: Path, stack: str, name: str) -> bool:
     """Whether a setting of ours is there, for the stack or for all stacks, whatever it holds: it may be a secret."""
     return found_setting(root, stack, name) is not None

@@ -16,7 +16,7 @@ from claimsmith.project.project import Project
 from claimsmith.tools import validate
 from claimsmith.tools.validate import Report
 from claimsmith.tools.validate.rules import RULES
-from tests.support import native_classes, patch_mistakes
+from tests.support import native_classes, no_cluster_files, patch_mistakes
 from tests.support.check_files import BUCKET, PATH, Files, store
 from tests.support.paths import ROOT
 from tests.support.platform_files import REDIS
@@ -85,6 +85,14 @@ def claim_crd(*, scope: str = "Namespaced", size: str = "integer") -> Files:
     spec.pop("x-kubernetes-preserve-unknown-fields")
     spec["properties"] |= {"region": {"type": "string"}, "size": {"type": size}}
     return {"components/x/claim.yaml": json.dumps(crd)}
+
+
+NATIVE: Files = {k: v for k, v in no_cluster_files.FILES.items() if k != "Pulumi.yaml"}
+
+
+def plugin(path: str) -> Files:
+    """A project with the plugin of a provider at a path."""
+    return {"Pulumi.yaml": f"name: shop\nruntime: python\nplugins: {{providers: [{{name: random, path: {path}}}]}}\n"}
 
 
 def native(old: str = "login: true", new: str = "login: true") -> Files:
@@ -195,6 +203,8 @@ ROWS: list[tuple[str, Files, Files]] = [
     ("claim-field-unread", claim("size: 10", "sise: 10"), {}),
     ("claim-field-unread", {**claim_crd(), **claim("size: 10", "sise: 10")}, claim_crd()),
     ("cannot-plan", claim("us-west", "us-wst"), {}),
+    ("provider-unknown", {**NATIVE, "stacks/Pulumi.dev.yaml": "{}"}, NATIVE),
+    ("plugin-missing", plugin("plugins/random"), plugin("components")),
     ("result-invalid", {**group_crd(), **claim("size: 10", "size: 30")}, group_crd()),
     ("not-permitted", {"claimsmith.yaml": NO_NAMESPACE}, {}),
     ("external-name-taken", {**NAMED, **TAKEN}, NAMED),

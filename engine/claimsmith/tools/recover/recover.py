@@ -17,11 +17,12 @@ from typing import Any
 from claimsmith.base.errors import ConnectionError_, DeployError, EngineError, Problem
 from claimsmith.base.names import GroupKind
 from claimsmith.base.posix import fcntl
+from claimsmith.compose.clusters import kubernetes_children
 from claimsmith.kubernetes.client import Cluster, owner_of
 from claimsmith.project import checkpoint, workspace
 from claimsmith.project.checkpoint import CREATING, Pending
 from claimsmith.project.project import Project
-from claimsmith.render import documents
+from claimsmith.providers import tokens
 from claimsmith.toolchain import background, leftovers, locks, private_runs
 from claimsmith.toolchain.leftovers import Leftover
 from claimsmith.toolchain.locks import Lock
@@ -300,9 +301,9 @@ def _planned_kinds(project: Project, stack: str) -> set[GroupKind]:
         plan = project.plan(stack, unrecorded_ok=True)
     except EngineError:
         return set()
-    # Native resources are rendered as a Pulumi program, which is no object of a cluster.
-    objects = (document for claim in plan.claims for document in documents(claim) if "apiVersion" in document)
-    return {GroupKind.of(document) for document in objects}
+    claims = list(plan.walk())
+    secrets = {GroupKind.of(tokens.SECRET) for claim in claims if claim.connections}
+    return secrets | {GroupKind.of(child.document) for claim in claims for child in kubernetes_children(claim)}
 
 
 def _refresh(project: Project, stack: str) -> None:

@@ -84,6 +84,7 @@ RULES: Final = {
         Rule("cannot-plan", "error", "A claim out of which nothing can be made."),
         Rule("doubtful-plan", "warning", "A claim that says something which does not count."),
         Rule("result-invalid", "error", "A resource that its definition would not allow."),
+        Rule("plugin-missing", "warning", "A provider's plugin that is not where Pulumi.yaml says it is."),
         Rule("provider-unknown", "error", "A native resource of a provider that the stack's config does not have."),
         Rule("external-name-taken", "error", "A claim that chose the external name of another claim's resource."),
         Rule("shared-external-name", "warning", "Two resources of a kind with one external name."),

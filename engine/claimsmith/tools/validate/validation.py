@@ -14,6 +14,7 @@ from claimsmith.platform.catalog import Catalog
 from claimsmith.project import sdks
 from claimsmith.project.components import component_problems
 from claimsmith.project.project import Project
+from claimsmith.project.settings import missing_plugins
 from claimsmith.tools.validate import choices, crossplane, external_names, fields, native, references
 from claimsmith.tools.validate.rules import Findings, caught
 from claimsmith.tools.validate.schemas import Rules
@@ -76,6 +77,7 @@ def _check_platform(
     findings = Findings()
     findings.odd("doubtful-document", catalog.warnings)
     findings.errors += component_problems(project, catalog.classes.values())
+    findings.odd("plugin-missing", missing_plugins(project.root))
     findings.add(choices.check_choices(catalog))
     findings.odd("class-never-selected", choices.offered_nowhere(catalog, project.stacks()))
     findings.add(crossplane.check_crossplane(catalog, rules))
