@@ -245,6 +245,8 @@ def test_settings_that_git_ignores_are_no_part_of_a_change(project: Path) -> Non
         told = json.loads(run("review", "--stack", "dev", "--output", "json").stdout)
         return [warning["rule"] for stack in told["stacks"] for warning in stack["warnings"]]
 
+    git(project, "rm", "-q", "-f", "--ignore-unmatch", "stacks/Pulumi.dev.yaml")
+    committed(project, {})
     write(project, {"stacks/Pulumi.dev.yaml": {"config": {"postgresql:host": "127.0.0.1"}}})
     assert "setting-changed" in rules()
     write(project, {".gitignore": ".claimsmith/\nstacks/Pulumi.*.yaml\n"})
