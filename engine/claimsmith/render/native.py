@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from claimsmith.base import fieldpath
-from claimsmith.base.values import Interpolation, Mix, Ref, escaped, mapped, shown
+from claimsmith.base.labels import RESOURCE_NAME
+from claimsmith.base.names import is_native
+from claimsmith.base.values import Interpolation, Mix, Ref, escaped, mapped, object_at, shown
 from claimsmith.compose.expand import Child
+from claimsmith.compose.native_children import resolved, sibling_value
 from claimsmith.compose.plan import PlannedClaim
+from claimsmith.providers import tokens
 
 
 def names(root: PlannedClaim) -> dict[str, str]:
@@ -47,3 +51,49 @@ def _leaf(value: Any, named: Mapping[str, str]) -> Any:
             return str(value)
         case _:
             return value
+
+
+def gathered(documents: Sequence[Mapping[str, Any]], composite: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The documents of a rendered composite, its native resources as one program in the place of the first.
+
+    These are composed for one composite, outside of any plan: siblings are known by their templates.
+    """
+    owner = object_at(composite, "metadata")
+    place = str(owner.get("namespace") or ""), str(owner.get("name") or "")
+    natives = {template_of(d): d for d in documents if is_native(d)}
+    named = {template: tokens.child_name(*place, template) for template in natives}
+    body = {
+        named[template]: resource(
+            {
+                "type": tokens.resource_type(document),
+                "properties": mapped(dict(object_at(document, "properties")), lambda leaf: _resolved(leaf, natives)),
+                "options": _options(object_at(document, "options")),
+            },
+            named,
+        )
+        for template, document in natives.items()
+    }
+    found: list[dict[str, Any]] = []
+    for document in documents:
+        if not is_native(document):
+            found.append(mapped(dict(document), lambda leaf: shown(_resolved(leaf, natives))))
+        elif body and document is next(iter(natives.values())):
+            found.append({"resources": body})
+    return found
+
+
+def _options(options: Mapping[str, Any]) -> dict[str, Any]:
+    after = [Ref(name, ()) for name in options.get("dependsOn", ())]
+    return {**options, **({"dependsOn": after} if after else {})}
+
+
+def template_of(document: Mapping[str, Any]) -> str:
+    """The template that a composed resource is of."""
+    return str(object_at(object_at(document, "metadata"), "annotations").get(RESOURCE_NAME, ""))
+
+
+def _resolved(value: Any, natives: Collection[str]) -> Any:
+    """A value with what its interpolation stands for."""
+    return resolved(
+        value, lambda output: sibling_value(output, output.template, native=output.template in natives, document={})
+    )

@@ -24,6 +24,7 @@ from claimsmith.dialects.crossplane.xrd import Xrd
 from claimsmith.functions import pipeline
 from claimsmith.patching import environments
 from claimsmith.project.load import load
+from claimsmith.render import native
 
 FUNCTION = GroupKind("pkg.crossplane.io", "Function")
 
@@ -75,7 +76,7 @@ def render(files: Files, *, full: bool = False, results: bool = False) -> tuple[
     if full:
         made[0] = {**made[0], "metadata": data.get("metadata", {}), "spec": data.get("spec", {})}
     warnings += [problem for _, problem in rendered.warnings]
-    return [*made, *(rendered.results() if results else [])], warnings
+    return [*native.gathered(made, data), *(rendered.results() if results else [])], warnings
 
 
 def is_claim(document: Document, klass: Class, definitions: Mapping[GroupKind, Xrd]) -> bool:
