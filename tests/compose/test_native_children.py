@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from claimsmith.base.errors import ComposeError, EngineError
+from claimsmith.base.errors import BindingError, ComposeError, EngineError
 from claimsmith.base.values import Mix, Ref, refs
 from claimsmith.compose.expand import expand
 from claimsmith.compose.native_children import NativeTypes, TagProperty, native_tags, tagged
 from claimsmith.compose.plan import PlannedClaim
 from claimsmith.compose.planning import build_plan
 from claimsmith.kubernetes.scope import Scopes
+from claimsmith.project.project import Project
+from claimsmith.tools.bind import bind
 from tests.support import crossplane_documents as crossplane
 from tests.support import platform_documents as definitions
 from tests.support.native_plans import (
@@ -26,6 +29,7 @@ from tests.support.native_plans import (
     native_claim,
     native_class,
     native_plan,
+    native_project,
 )
 from tests.support.samples import catalog_of, claim_data, class_ref, patch, planned, table
 
@@ -530,6 +534,26 @@ def test_native_children_of_a_nested_composite() -> None:
     pet = next(c for c in nested.children if c.template.name == "pet")
     assert pet.name == f"{nested.identity.name}-pet"
     assert document_of(found, "tag")["properties"]["prefix"] == Ref(pet.address, ("outputs", "id"))
+
+
+def test_a_bound_claim_stays_bound_until_its_class_changes(tmp_path: Path) -> None:
+    project = native_project(tmp_path)
+    bind(project, "dev")
+    assert Project(project.root).plan("dev").claims
+    file = project.root / "components/native/class.yaml"
+    file.write_text(file.read_text().replace("${password.result}", "x-${password.result}"))
+    with pytest.raises(BindingError, match="changed"):
+        Project(project.root).plan("dev")
+
+
+def test_retained_resources_of_a_claim_that_is_gone_are_remembered(tmp_path: Path) -> None:
+    kept = native("pet", options={"retainOnDelete": True})
+    project = native_project(tmp_path, kept, PASSWORD)
+    bind(project, "dev")
+    (project.root / "stacks/dev/claims/claims.yaml").write_text("")
+    bind(Project(project.root), "dev")
+    [left] = Project(project.root).plan("dev").released
+    assert left.resources == ({"type": "random:index/randomPet:RandomPet", "name": "default-orders-pet"},)
 
 
 def test_all_is_the_same_again() -> None:

@@ -51,7 +51,7 @@ from tests.support.attack_files import (
     target,
     xr,
 )
-from tests.support.samples import documents_of, write_files
+from tests.support.samples import class_ref, documents_of, write_files
 
 RBAC = "rbac.authorization.k8s.io"
 EXPORTED = {"uid": UID, "resourceVersion": "7", "ownerReferences": OWNED_BY, "finalizers": ["example.org/x"]}
@@ -149,12 +149,32 @@ def test_what_the_platform_provides_may_be_claimed(tmp_path: Path) -> None:
     [
         pytest.param(marked(claim("a"), "claimsmith.io/adopt"), Permission.adopt, id="adopt"),
         pytest.param(xr(), Permission.composites, id="composites"),
+        pytest.param(
+            marked(claim("a", classRef=class_ref("pets")), "claimsmith.io/import", "pet=cat"),
+            Permission.imports,
+            id="import",
+        ),
         pytest.param(disk(), Permission.composites, id="composites-of-a-definition"),
         pytest.param(marked(claim("a"), "crossplane.io/external-name", "a"), Permission.external_names, id="names"),
     ],
 )
 def test_the_platform_permits_more(document: Data, permission: Permission, tmp_path: Path) -> None:
     assert len(plan_of(tmp_path, document, allowing(permission)).claims) == 2
+
+
+@pytest.mark.parametrize("text", ["${pet.id}", "$${pet.id}", "${password.result}", "${"])
+def test_no_value_of_a_claim_is_an_interpolation(text: str, tmp_path: Path) -> None:
+    wish = claim("a", classRef=class_ref("pets"), size=text)
+    open_ = SETTINGS.replace("classes: [small,", "classes: [pets, small,")
+    plan = plan_of(tmp_path, wish, open_)
+    [pet] = [c for p in plan.claims for c in p.children if c.template.name == "name"]
+    assert pet.document["properties"]["prefix"] == text
+
+
+def test_no_claim_takes_over_what_it_may_not(tmp_path: Path) -> None:
+    wish = marked(claim("a", classRef=class_ref("pets")), "claimsmith.io/import", "pet=cat")
+    with pytest.raises(NotPermitted, match=r"claimsmith\.io/import counts in the platform's files only"):
+        plan_of(tmp_path, wish, SETTINGS.replace("classes: [small,", "classes: [pets, small,"))
 
 
 def test_a_permission_is_not_for_other_folders(tmp_path: Path) -> None:

@@ -121,6 +121,17 @@ PLATFORM: dict[str, list[Data]] = {
     ],
     "components/small/class.yaml": [class_data("small", {"name": "server", "base": FED, "patches": [SIZE]})],
     "components/large/class.yaml": [class_data("large", {"name": "server", "base": FED, "patches": [SIZE]})],
+    "components/pets/class.yaml": [
+        class_data(
+            "pets",
+            {"name": "pet", "base": {"type": "random:RandomPet"}},
+            {
+                "name": "name",
+                "base": {"type": "random:RandomPet", "properties": {"separator": "${pet.id}"}},
+                "patches": [patch("spec.size", "properties.prefix")],
+            },
+        )
+    ],
     "components/stores/all.yaml": [
         xrd("XStore", claim="Store"),
         composition("stores", "XStore", SERVER, writeConnectionSecretsToNamespace="crossplane-system"),

@@ -37,6 +37,12 @@ class Case:
     def name(self) -> str:
         return self.folder.name
 
+    @property
+    def is_refused(self) -> bool:
+        """Whether the platform's own documents are refused, before any claim is looked at."""
+        error = self.folder / "error.txt"
+        return error.exists() and error.read_text(encoding="utf-8").startswith("CatalogError")
+
     @cached_property
     def catalog(self) -> Catalog:
         return read_catalog(self._read("platform.yaml"), self._read("claim.yaml"))

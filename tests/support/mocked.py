@@ -99,7 +99,7 @@ class MockedCluster(Cluster):
         self._keys: dict[tuple[str, str], list[str]] = {}
         self._live: dict[tuple[str, str], dict[str, Any]] = {}
         children = {c.address: c for claim in plan.walk() for c in claim.children if not c.template.native}
-        told = [ref for c in children.values() for ref in refs(c.document)]
+        told = [ref for claim in plan.walk() for c in claim.children for ref in refs(c.document)]
         told += [ref for claim in plan.walk() for ref in refs(dict(claim.status))]
         told += [
             Ref(a, fieldpath.parse(d.field_path))

@@ -10,6 +10,7 @@ from claimsmith.base.errors import BindingError, CatalogError, EngineError
 from claimsmith.cli.app import app
 from claimsmith.project.project import Project
 from claimsmith.tools.classes import classes
+from tests.support.native_plans import native_project
 from tests.support.platform_files import PLATFORM
 from tests.support.refusal_files import klass
 from tests.support.samples import write_files
@@ -135,3 +136,13 @@ def test_broken_classes_are_refused(
     with pytest.raises(error) as caught:
         classes(project)
     assert caught.value.problems[0].fix
+
+
+def test_a_class_of_native_resources(tmp_path: Path) -> None:
+    [found] = classes(native_project(tmp_path), "Database")
+    [offer] = found.offers
+    assert offer.makes == ["RandomPassword", "Role", "Database"]
+    assert offer.to_dict()["makes"][0] == {
+        "template": "password",
+        "type": "random:index/randomPassword:RandomPassword",
+    }

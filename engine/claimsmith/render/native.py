@@ -31,6 +31,8 @@ def resource(document: Mapping[str, Any], named: Mapping[str, str]) -> dict[str,
     options = mapped(dict(document.get("options", {})), lambda leaf: _leaf(leaf, named))
     if isinstance(options.get("provider"), str):
         options["provider"] = f"${{{options['provider']}}}"
+    if "aliases" in options:
+        options["aliases"] = [a if a.startswith("urn:") else {"name": a} for a in options["aliases"]]
     body = {"properties": properties} if properties else {}
     return {"type": document["type"], **body, **({"options": options} if options else {})}
 

@@ -990,6 +990,17 @@ def test_what_is_crossplane_already_is_left_alone() -> None:
     assert (again.platform, again.claims, again.unsupported, again.differs) == ((), (), (), ())
 
 
+def test_a_class_of_native_resources_stays_as_it_is() -> None:
+    pet = {"name": "pet", "base": {"type": "random:RandomPet"}}
+    found = converted([class_data("pets", pet), class_data("buckets")], claim_data("a", classRef=class_ref("buckets")))
+    assert [c.document["metadata"]["name"] for c in found.platform if c.document["kind"] == "Composition"] == [
+        "buckets"
+    ]
+    [problem] = found.unsupported
+    assert "composes resources of Pulumi providers" in problem.what
+    assert converted([class_data("pets", pet)], claim_data("a", classRef=class_ref("pets"))).unsupported
+
+
 def test_the_same_again() -> None:
     platform = [*parsed(REDIS, AGGREGATE), *defined(), class_data()]
     assert converted(platform) == converted(platform)

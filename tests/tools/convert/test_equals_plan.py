@@ -100,7 +100,7 @@ DOCUMENTS = [
 GOLDEN = [
     folder(f"tests/golden/{c.name}", platform="platform.yaml", claims="claim.yaml", given="resources.yaml")
     for c in GOOD
-    if not c.catalog.crossplane.xrds
+    if not c.catalog.crossplane.xrds and not any(t.native for k in c.catalog.classes.values() for t in k.templates)
 ]
 EXAMPLES = [*STACKS, *DOCUMENTS, *GOLDEN]
 ROWS = [pytest.param(e, id=e.name) for e in EXAMPLES]

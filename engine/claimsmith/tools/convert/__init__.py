@@ -65,6 +65,10 @@ def convert(catalog: Catalog, table: Table, stacks: Sequence[Stack] | None = Non
     platform = [Converted(c.document.file, xrds.document(c, catalog, named, notes)) for c in unique.values()]
     for klass in classes:
         composite = kinds.get(klass.serves)
+        if any(template.native for template in klass.templates):
+            what = f"{klass.key} composes resources of Pulumi providers, which Crossplane does not have"
+            notes.leave_out(klass.document, "spec", what, "keep it as it is: the claims that it serves need it")
+            continue
         if composite is None:
             what = f"{klass.key} serves {klass.serves}, which nothing in these files defines"
             notes.leave_out(klass.document, "spec", what, "pass the file of its definition too")
