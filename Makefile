@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: demo demo-kubernetes test test-oldest test-newest test-engine test-versions check soak bench bench-check features fuzz generate toolchain browser down clean help
+.PHONY: demo demo-kubernetes test test-oldest test-newest test-engine test-sdks test-versions check soak bench bench-check features fuzz generate toolchain browser down clean help
 
 help: ## Show the targets
 	@grep -hE '^[a-z-]+:.*## ' Makefile | awk -F ':.*## ' '{printf "  make %-16s %s\n", $$1, $$2}'
@@ -38,6 +38,13 @@ check: $(STAMP) ## The quick part of the tests: lint, types and what needs no en
 	$(BIN)/mypy
 	$(BIN)/claimsmith generate --check
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not e2e"
+
+test-sdks: $(STAMP) $(VENV)/.sdks ## Generated components against the SDKs of the large providers; 0.4 GB of packages
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m sdks
+
+$(VENV)/.sdks: $(STAMP) requirements-sdks.txt
+	@$(BIN)/python -m pip install -q --require-hashes -r requirements-sdks.txt
+	@touch $@
 
 test-versions: $(STAMP) ## The wheel with the lowest and the newest packages that it allows: commands and unit tests
 	scripts/versions.sh

@@ -13,6 +13,7 @@ import pytest
 
 from claimsmith import generate
 from claimsmith.base.errors import EngineError
+from claimsmith.project.sdks import index_of
 from claimsmith.tools.generate import format_source
 from tests.fuzz.safe_code import refuse_foreign
 from tests.support.samples import BUCKET, catalog_of, class_data, patch, table
@@ -115,6 +116,18 @@ def composition(word: str = "", *, group: str = "data.example.org", kind: str = 
     ]
 
 
+def native(properties: Data, *, role: Data | None = None, detail: Data | None = None, **more: Any) -> list[Data]:
+    """A class with a native password, and a role that reads it if the role has properties."""
+    head: Data = {"type": more.pop("type", "random:RandomPassword"), "properties": {"length": 24, **properties}}
+    head |= {"options": more.pop("options")} if "options" in more else {}
+    head |= {"metadata": {"labels": more.pop("labels")}} if "labels" in more else {}
+    details = {"connectionDetails": [detail]} if detail else {}
+    children = [{"name": "password", "base": head, **details, **more}]
+    if role is not None:
+        children.append({"name": "role", "base": {"type": "postgresql:Role", "properties": role}})
+    return [class_data("c", *children)]
+
+
 PLACES: dict[str, Place] = {
     "value": lambda w: one({**BUCKET, "spec": {"a": w}}),
     "key": lambda w: one({**BUCKET, "spec": {w: 1}}),
@@ -157,17 +170,47 @@ PLACES: dict[str, Place] = {
     "defined-kind": lambda w: composition(kind=w),
     "kind": lambda w: one({**BUCKET, "kind": w}),
     "api-version": lambda w: one({**BUCKET, "apiVersion": f"{w}/v1"}),
+    "native-value": lambda w: native({"overrideSpecial": w}),
+    "native-property": lambda w: native({w: 1}),
+    "native-map": lambda w: native({"keepers": {w: w}}),
+    "native-item": lambda w: native({}, role={"roles": [w]}),
+    "native-type": lambda w: native({}, type=f"random:{w}"),
+    "native-package": lambda w: native({}, type=f"{w}:Password"),
+    "native-template-name": lambda w: native({}, name=w),
+    "native-previous-name": lambda w: native({}, previousName=w),
+    "native-text-around": lambda w: native({}, role={"password": f"{w}${{password.result}}{w}"}),
+    "native-output": lambda w: native({}, role={"password": f"${{password.{w}}}"}),
+    "native-output-key": lambda w: native({}, role={"password": f"${{password.keepers['{w}']}}"}),
+    "native-sibling": lambda w: native({}, role={"password": f"${{{w}.result}}"}),
+    "native-provider": lambda w: native({}, options={"provider": w}),
+    "native-import": lambda w: native({}, options={"import": w}),
+    "native-alias": lambda w: native({}, options={"aliases": [w]}),
+    "native-ignored": lambda w: native({}, options={"ignoreChanges": [w]}),
+    "native-label": lambda w: native({}, labels={w: w}),
+    "native-read-path": lambda w: native({}, patches=[patch(f"spec['{w}']", "properties.length")]),
+    "native-default": lambda w: native({"overrideSpecial": w}, patches=[patch("spec.a", "properties.overrideSpecial")]),
+    "native-written-path": lambda w: native({}, patches=[patch("spec.a", f"properties['{w}']")]),
+    "native-written-key": lambda w: native({}, patches=[patch("spec.a", f"properties.keepers['{w}']")]),
+    "native-detail": lambda w: native({}, detail={"name": w, "fromFieldPath": "outputs.result"}),
+    "native-detail-path": lambda w: native({}, detail={"name": "a", "fromFieldPath": f"outputs.{w}"}),
+    "native-detail-setting": lambda w: native({}, detail={"name": "a", "fromConfig": w}),
+    "native-detail-value": lambda w: native({}, detail={"name": "a", "value": w}),
     "jinja-text": template("jinja2"),
     "go-text": template("go-sprig"),
 }
 
 
-STRICT = ("connection-detail", "defined-group", "defined-kind", "kind", "api-version")
-"""Where only Kubernetes' own names may stand."""
+STRICT = (
+    *("connection-detail", "defined-group", "defined-kind", "kind", "api-version"),
+    *("native-property", "native-type", "native-package", "native-output", "native-sibling", "native-written-path"),
+    *("native-ignored", "native-label", "native-detail-path", "native-output-key"),
+)
+"""Where only Kubernetes' own names may stand, or those of an SDK."""
 
 
 def source(classes: list[Data], file: str = "components/x/class.yaml") -> str:
-    return generate.generate(list(catalog_of(classes).classes.values()), table(), source=file)
+    classes_read = list(catalog_of(classes).classes.values())
+    return generate.generate(classes_read, table(), source=file, sdks=index_of)
 
 
 OF_FIELDS = ("Any", "NotRequired")
@@ -273,7 +316,18 @@ def test_what_is_harmless_as_a_text_is_not_refused(place: str, attempt: str) -> 
 
 NAMES = ("keyword", "soft-keyword", "self", "super", "imported", "builtin", "none")
 """What may well be the name of something in a cluster."""
-KEPT = ["value", "key", "annotation", "annotation-key", "map-key", "map-result", "format", "separator", "template-name"]
+KEPT = ["native-value", "native-map", "native-item", "native-default", "native-provider", "native-detail-value"]
+KEPT += [
+    "value",
+    "key",
+    "annotation",
+    "annotation-key",
+    "map-key",
+    "map-result",
+    "format",
+    "separator",
+    "template-name",
+]
 
 
 @pytest.mark.parametrize("attempt", ATTEMPTS)

@@ -38,9 +38,16 @@ def _root(package: str, search_path: tuple[str, ...]) -> Path | None:
     """The folder of an SDK: by the name that Pulumi's have, else by the provider that it says it is for."""
     folders = list(_folders(search_path))
     usual = (folder / import_name_of(package) for folder in folders)
-    named = next((root for root in usual if (root / "__init__.py").is_file()), None)
+    named = next((root for root in usual if _is_file(root / "__init__.py")), None)
     marks = (mark for folder in folders for mark in sorted(folder.glob(f"*/{_MARK}")))
     return named or next((mark.parent for mark in marks if _package(mark) == package), None)
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError:  # a name that is too long for a file
+        return False
 
 
 def _folders(search_path: Sequence[str] | None) -> Iterator[Path]:
