@@ -173,7 +173,9 @@ def _generated(root: Path, stack: str) -> Callable[[], None]:
     bind(project, stack)
     plan = project.plan(stack)
     components = {c.address: programs.load_component(project, c.binding.klass) for c in plan.walk()}
-    return lambda: programs.deploy(plan, components, Cluster("none"), identifier="bench", table=project.table())
+    return lambda: programs.deploy(
+        plan, components, programs.Surroundings(Cluster("none"), "bench"), table=project.table()
+    )
 
 
 def _by_hand(root: Path) -> Callable[[], None]:

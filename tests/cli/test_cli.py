@@ -71,7 +71,7 @@ GROUPS = {
     "Write": ["new", "classes", "generate", "convert", "schema"],
     "Check and review": ["validate", "render", "review", "explain", "graph"],
     "Deploy": ["bind", "crds", "env"],
-    "Operate": ["status", "drift", "recover", "shard"],
+    "Operate": ["status", "connection", "drift", "recover", "shard"],
     "Tools": ["toolchain", "local"],
 }
 

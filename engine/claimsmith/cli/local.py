@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer(
     no_args_is_help=True,
-    help="Run a control plane with a simulated cloud, or PostgreSQL, on this machine.",
+    help="Run a control plane with a simulated cloud, or PostgreSQL, here.",
     rich_markup_mode=None,
 )
 
