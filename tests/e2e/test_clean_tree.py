@@ -1,4 +1,4 @@
-"""Demo and tests run in one clone in either order, twice, and leave nothing that git would see."""
+"""Demos and tests run in one clone in either order, twice, and leave nothing that git would see."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ SOMEBODY = {
     f"GIT_{who}_{what}": "somebody@example.org" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")
 }
 DEMO = ("bash", "scripts/demo.sh")
+DEMO_KUBERNETES = ("bash", "scripts/demo-kubernetes.sh")
 TESTS = (sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/e2e/test_readme.py")
 
 
@@ -44,8 +45,9 @@ def clone(tmp_path: Path) -> Iterator[Path]:
 @pytest.mark.timeout(1800)
 def test_demo_and_tests_leave_a_clean_tree_in_either_order_twice(clone: Path) -> None:
     toolchain.require(*toolchain.NAMES)
-    for command in (TESTS, DEMO, TESTS, DEMO):
+    for command in (TESTS, DEMO, TESTS, DEMO_KUBERNETES, DEMO):
         run(clone, *command)
         assert run(clone, "git", "status", "--short") == ""
     # The engine did write its salt: into a file that is this clone's own.
-    assert "encryptionsalt: " in (clone / "stacks" / "Pulumi.dev.yaml").read_text(encoding="utf-8")
+    for stack in ("local", "dev"):
+        assert "encryptionsalt: " in (clone / "stacks" / f"Pulumi.{stack}.yaml").read_text(encoding="utf-8")

@@ -67,12 +67,13 @@ def golden_examples() -> Iterator[object]:
 def stack_examples() -> Iterator[object]:
     project = Project(ROOT)
     for stack in project.stacks():
-        plan = project.plan(stack, unrecorded_ok=True)
-        texts = component_texts(project)
-        classes = [c.binding.klass for c in plan.walk()]
-        yield pytest.param(
-            Example(plan, {k.name: texts[project.component_path(k)] for k in classes}), id=f"stack-{stack}"
-        )
+        yield pytest.param(of_stack(project, stack), id=f"stack-{stack}")
+
+
+def of_stack(project: Project, stack: str) -> Example:
+    plan = project.plan(stack, unrecorded_ok=True)
+    texts = component_texts(project)
+    return Example(plan, {c.binding.klass.name: texts[project.component_path(c.binding.klass)] for c in plan.walk()})
 
 
 EXAMPLES = [*golden_examples(), *stack_examples()]
@@ -336,6 +337,17 @@ def test_native_children_of_large_sdks_are_those_of_the_plan(package: str, text:
     example = sdk_example(text)
     types = {child.document["type"].partition(":")[0] for _, child in natives_of(example.plan)}
     assert types == {package}
+    test_native_children_are_registered_with_the_planned_properties(example)
+    test_native_children_have_the_planned_options(example)
+
+
+@pytest.mark.sdks
+@pytest.mark.parametrize("stack", ["aws", "azure", "google"])
+def test_examples_of_clouds_register_what_is_planned(stack: str) -> None:
+    for package in ("aws", "azure-native", "gcp"):
+        if importlib.util.find_spec(import_name_of(package)) is None:
+            pytest.skip(f"the SDK of {package} is not installed")
+    example = of_stack(Project(ROOT / "examples" / "clouds"), stack)
     test_native_children_are_registered_with_the_planned_properties(example)
     test_native_children_have_the_planned_options(example)
 

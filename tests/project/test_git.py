@@ -238,3 +238,16 @@ def test_an_environment_whose_files_are_the_same_is_planned_once(
     write(project, changed(STAYS))
     assert run("review").exit_code == 10
     assert len(read) == 3
+
+
+def test_settings_that_git_ignores_are_no_part_of_a_change(project: Path) -> None:
+    def rules() -> list[str]:
+        told = json.loads(run("review", "--stack", "dev", "--output", "json").stdout)
+        return [warning["rule"] for stack in told["stacks"] for warning in stack["warnings"]]
+
+    git(project, "rm", "-q", "-f", "--ignore-unmatch", "stacks/Pulumi.dev.yaml")
+    committed(project, {})
+    write(project, {"stacks/Pulumi.dev.yaml": {"config": {"postgresql:host": "127.0.0.1"}}})
+    assert "setting-changed" in rules()
+    write(project, {".gitignore": ".claimsmith/\nstacks/Pulumi.*.yaml\n"})
+    assert "setting-changed" not in rules()

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -45,6 +45,17 @@ def checked_out(root: Path, name: str) -> Iterator[Revision]:
         target = Path(folder)
         _read_into(target, root, _entries(root, commit, prefix))
         yield Revision(name, commit, target)
+
+
+def ignored(root: Path, files: Iterable[str]) -> set[str]:
+    """Those of the files, by their paths below a folder, that git leaves out of every commit."""
+    names = b"".join(os.fsencode(file) + b"\0" for file in files)
+    try:
+        listed = _git(root, "check-ignore", "-z", "--stdin", stdin=names)
+    except (_GitError, LoadError):
+        # It ends with an error where none is ignored, too.
+        return set()
+    return {os.fsdecode(name) for name in listed.split(b"\0") if name}
 
 
 def _commit(root: Path, name: str) -> str:

@@ -9,9 +9,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from claimsmith.base.documents import Document
 from claimsmith.base.errors import EngineError, LoadError, Problem, suggest
 from claimsmith.platform import settings
-from claimsmith.project.git import Revision, checked_out
+from claimsmith.project.git import Revision, checked_out, ignored
 from claimsmith.project.project import Project
 from claimsmith.tools.review import Review, Snapshot, StackReview, compare, snapshot, stack_review, warnings_of
 from claimsmith.tools.review.changes import CodeChange, Level, ReviewWarning
@@ -96,13 +97,20 @@ def review_stack(
     reviewed_stack = stack_review(comparison)
     gone = () if stack in after.stacks() else (_stack_gone(stack),)
     # A stack that is new has nothing deployed yet that its settings could change.
-    configured = config_changes(before.configs(stack), after.configs(stack)) if stack in before.stacks() else ()
+    configured = config_changes(before.configs(stack), _committed(after, stack)) if stack in before.stacks() else ()
     reviewed_stack = replace(reviewed_stack, warnings=(*gone, *in_order([*configured, *warnings_of(comparison)])))
     if not preview or gone:
         return reviewed_stack
     from claimsmith.tools.review import preview as previews
 
     return replace(reviewed_stack, preview=previews.preview(after, comparison))
+
+
+def _committed(project: Project, stack: str) -> list[Document]:
+    """The files that configure a stack, without those of this machine alone, which no pull request changes."""
+    configs = project.configs(stack)
+    own = ignored(project.root, [document.file for document in configs])
+    return [document for document in configs if document.file not in own]
 
 
 def files_of(project: Project, stack: str) -> dict[str, bytes]:

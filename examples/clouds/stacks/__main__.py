@@ -1,0 +1,3 @@
+from claimsmith.deploy import program
+
+program.run()

@@ -1,0 +1,166 @@
+"""A composition with children of both sorts, in one run: a real PostgreSQL server and a real API server."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from lightkube.resources.core_v1 import ConfigMap, Secret
+
+from claimsmith import lab
+from claimsmith.lab import install_crds, postgresql
+from claimsmith.project.project import crds_needed
+from tests.e2e.databases import STACK, DatabaseRig, psql
+from tests.e2e.rig import RESOURCE_GROUP
+
+pytestmark = pytest.mark.e2e
+
+
+DEFINITION: dict[str, Any] = {
+    "apiVersion": "apiextensions.crossplane.io/v1",
+    "kind": "CompositeResourceDefinition",
+    "metadata": {"name": "xdatabases.example.org"},
+    "spec": {
+        "group": "example.org",
+        "names": {"kind": "XDatabase", "plural": "xdatabases"},
+        "versions": [
+            {
+                "name": "v1",
+                "served": True,
+                "referenceable": True,
+                "schema": {
+                    "openAPIV3Schema": {
+                        "type": "object",
+                        "properties": {
+                            "spec": {"type": "object", "properties": {"database": {"type": "string"}}},
+                            "status": {"type": "object", "properties": {"group": {"type": "string"}}},
+                        },
+                    }
+                },
+            }
+        ],
+    },
+}
+
+
+def from_composite(source: str, target: str) -> dict[str, str]:
+    return {"type": "FromCompositeFieldPath", "fromFieldPath": source, "toFieldPath": target}
+
+
+def composition(namespace: str) -> dict[str, Any]:
+    """Native outputs feed a Secret and a ConfigMap, and the status of a Kubernetes object feeds a native property."""
+    resources = [
+        {"name": "password", "base": {"type": "random:RandomPassword", "properties": {"length": 24, "special": False}}},
+        {
+            "name": "role",
+            "base": {"type": "postgresql:Role", "properties": {"login": True, "password": "${password.result}"}},
+            "patches": [from_composite("spec.database", "properties.name")],
+        },
+        {
+            "name": "database",
+            "base": {"type": "postgresql:Database", "properties": {"owner": "${role.name}"}},
+            "patches": [from_composite("spec.database", "properties.name")],
+        },
+        {
+            "name": "group",
+            "base": {
+                "apiVersion": "azure.crossplane.io/v1alpha3",
+                "kind": "ResourceGroup",
+                "spec": {"location": "West US"},
+            },
+            "patches": [
+                {
+                    "type": "ToCompositeFieldPath",
+                    "fromFieldPath": "status.atProvider.provisioningState",
+                    "toFieldPath": "status.group",
+                }
+            ],
+        },
+        {
+            "name": "pet",
+            "base": {"type": "random:RandomPet", "properties": {"length": 1}},
+            "patches": [from_composite("status.group", "properties.prefix")],
+        },
+        {
+            "name": "secret",
+            "base": {
+                "apiVersion": "v1",
+                "kind": "Secret",
+                "metadata": {"namespace": namespace},
+                "stringData": {"password": "${password.result}", "user": "${role.name}"},
+            },
+            "readinessChecks": [{"type": "None"}],
+        },
+        {
+            "name": "config",
+            "base": {
+                "apiVersion": "v1",
+                "kind": "ConfigMap",
+                "metadata": {"namespace": namespace},
+                "data": {"database": "name=${database.name}", "pet": "${pet.id}"},
+            },
+            "readinessChecks": [{"type": "None"}],
+        },
+    ]
+    return {
+        "apiVersion": "apiextensions.crossplane.io/v1",
+        "kind": "Composition",
+        "metadata": {"name": "xdatabases.mixed"},
+        "spec": {
+            "compositeTypeRef": {"apiVersion": "example.org/v1", "kind": "XDatabase"},
+            "mode": "Pipeline",
+            "pipeline": [
+                {
+                    "step": "resources",
+                    "functionRef": {"name": "function-patch-and-transform"},
+                    "input": {
+                        "apiVersion": "pt.fn.crossplane.io/v1beta1",
+                        "kind": "Resources",
+                        "resources": resources,
+                    },
+                }
+            ],
+        },
+    }
+
+
+@pytest.fixture
+def mixed(
+    control_plane: lab.Status, postgresql_server: postgresql.Server, tmp_path: Path
+) -> Iterator[tuple[DatabaseRig, str]]:
+    """A composite of it, deployed."""
+    rig = DatabaseRig(tmp_path / "project", Path(control_plane.kubeconfig), "pmixed", server=postgresql_server)
+    name = rig.named()
+    rig.namespace(rig.name)
+    rig.write("components/mixed/definition.yaml", [DEFINITION, composition(rig.name)])
+    composite = {"metadata": {"name": "mixed"}, "spec": {"database": name}}
+    rig.write(f"stacks/{STACK}/claims/mixed.yaml", {"apiVersion": "example.org/v1", "kind": "XDatabase", **composite})
+    rig.prepare()
+    install_crds(Path(control_plane.kubeconfig), crds_needed(rig.root))
+    rig.ok(rig.pulumi("config", "set", "--stack", STACK, "claimsmith:kubeconfig", str(control_plane.kubeconfig)))
+    rig.ok(rig.up(STACK))
+    yield rig, name
+    rig.destroy(STACK)
+    rig.drop()
+    rig.close()
+
+
+def test_values_pass_between_both_sorts_in_one_run(mixed: tuple[DatabaseRig, str]) -> None:
+    rig, name = mixed
+    (group,) = rig.live(RESOURCE_GROUP)
+    (config,) = [c for c in rig.client.list(ConfigMap, namespace=rig.name) if "pet" in (c.data or {})]
+    assert config.data["database"] == f"name={name}"
+    assert config.data["pet"].startswith(f"{group['status']['atProvider']['provisioningState']}-")
+    (found,) = [s for s in rig.client.list(Secret, namespace=rig.name) if "user" in (s.data or {})]
+    secret = rig.secret_values(rig.name, found.metadata.name)
+    assert secret["user"] == name
+    assert rig.server
+    address = f"postgresql://{name}@{rig.server.host}:{rig.server.port}/{name}"
+    assert rig.ok(psql(address, "SELECT current_user", password=secret["password"])).out == f"{name}\n"
+    assert rig.steps(STACK) == {}
+    # In the state, neither the password nor what was derived from it stands in plain text.
+    assert secret["password"] not in "".join(rig.said)
+    state = (rig.root / ".claimsmith" / "state").rglob("*.json")
+    assert [path.name for path in state if secret["password"] in path.read_text(errors="replace")] == []
