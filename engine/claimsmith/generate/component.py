@@ -255,7 +255,7 @@ def _component(klass: Class, name: str, table: Table, claim: ClaimType, free: Na
         "children": children,
         "publishers": [*(statements.publisher(templates[n], variables[n]) for n in publishers), *secret],
         "options": options,
-        "uses": uses | ({"Any"} if ordering.is_piped(klass) else set()),
+        "uses": uses,
         "pipeline": _pipeline(klass) if ordering.is_piped(klass) else "",
     }
 
