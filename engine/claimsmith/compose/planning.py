@@ -132,6 +132,7 @@ def finished(draft: Draft, targets: Mapping[GroupKind, Sequence[Candidate]], tab
         draft.template,
         draft.status,
         tuple(places),
+        draft.piped,
     )
 
 
@@ -153,7 +154,8 @@ def _sources(children: Sequence[Child], nested: Sequence[PlannedClaim], draft: D
 
 
 def _template(draft: Draft, name: str) -> Template:
-    return next(t for t in draft.binding.klass.templates if t.name == name)
+    templates = draft.piped.templates if draft.piped else draft.binding.klass.templates
+    return next(t for t in templates if t.name == name)
 
 
 def _source(

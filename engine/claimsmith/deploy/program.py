@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import importlib.util
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -27,6 +27,7 @@ from claimsmith.deploy.deployed import Reading
 from claimsmith.deploy.members import Members, find_members
 from claimsmith.deploy.named_providers import configured, registered
 from claimsmith.deploy.other_stacks import export_provided
+from claimsmith.deploy.pipelines import LiveObjects, needs_state, unseen_parts
 from claimsmith.deploy.presence import refuse_missing
 from claimsmith.deploy.provider import Taken
 from claimsmith.deploy.released import ReleasedComposite
@@ -38,6 +39,7 @@ from claimsmith.deploy.workloads import application_data, component_of, deploy_w
 from claimsmith.dialects.common.klass import Class
 from claimsmith.kubernetes.client import Cluster
 from claimsmith.project import workspace
+from claimsmith.project.checkpoint import HeldObject
 from claimsmith.project.components import component_problems
 from claimsmith.project.connection_settings import CONNECTIONS, ConnectionSettings, read_connection_settings
 from claimsmith.project.layout import Layout
@@ -58,12 +60,17 @@ def run(start: Path | None = None) -> None:
         strict = settings.get(STRICT) == "true"
         records = bool(settings.get_bool("records"))
         named = records or bool(settings.get("kubeconfig"))
-        plan = project.plan(stack, unrecorded_ok=settings.get("bind") == "auto", strict=strict, cluster=named)
+        live = LiveObjects(
+            lambda: workspace.stack_cluster(project, settings.get("kubeconfig"), settings.get("context"))
+        )
+        plan = project.plan(
+            stack, unrecorded_ok=settings.get("bind") == "auto", strict=strict, cluster=named, live=live
+        )
         if plan.unread.errors:
             raise ModelError(*plan.unread.errors)
         components = components_of(project, plan)
         if needs_cluster(plan, records=records):
-            surroundings = _surroundings(project, plan, settings, reading, records=records)
+            surroundings = _surroundings(project, plan, live.cluster, settings, reading, records=records)
         else:
             surroundings = Surroundings()
         providers = _providers(project, plan)
@@ -78,6 +85,7 @@ def run(start: Path | None = None) -> None:
                 {f"{p.name}:{key}": value for p in providers.values() for key, value in p.config.items()},
             ),
             connections=_connections(project, stack, settings),
+            unseen=unseen_parts(plan, reading.result()) if needs_state(plan) else {},
         )
     except EngineError as error:
         raise pulumi.RunError(str(error)) from error
@@ -137,10 +145,9 @@ def _structured(settings: pulumi.Config, name: str) -> Any:
 
 
 def _surroundings(
-    project: Project, plan: Plan, settings: pulumi.Config, reading: Reading, *, records: bool
+    project: Project, plan: Plan, cluster: Cluster, settings: pulumi.Config, reading: Reading, *, records: bool
 ) -> Surroundings:
     """The stack's cluster, once nothing there stands in the way of the plan."""
-    cluster = workspace.stack_cluster(project, settings.get("kubeconfig"), settings.get("context"))
     tidy(plan.stack, cluster)
     identity = cluster.identity()
     preflight.refuse_another_cluster(project, plan.stack, identity, keep=not pulumi.runtime.is_dry_run())
@@ -176,6 +183,7 @@ def deploy(
     records: bool = False,
     providers: Providers | None = None,
     connections: Connections | None = None,
+    unseen: Mapping[str, Sequence[HeldObject]] | None = None,
 ) -> None:
     """Register every claim's component, and export a summary of each claim."""
     bound, cluster, taken = surroundings.members, surroundings.cluster, surroundings.taken
@@ -206,6 +214,8 @@ def deploy(
         taken=taken,
         providers=providers.resources if providers else None,
         provider_settings=providers.settings if providers else None,
+        piped={c.address: c.piped for c in plan.walk() if c.piped},
+        unseen=unseen,
     )
     for resource in sorted(plan.resources, key=_rank):
         context.provide(resource)

@@ -311,14 +311,17 @@ def _component(
         "named": named,
         "children": children,
         "imports": natives.imports,
-        "publishes": _publishing(klass, sources, secret),
+        "publishes": _publishing(klass, name, sources, secret),
         "options": options,
         "uses": uses,
+        "pipeline": _pipeline(klass) if ordering.is_piped(klass) else "",
     }
 
 
-def _publishing(klass: Class, sources: Sequence[str], more: Sequence[str]) -> str:
+def _publishing(klass: Class, name: str, sources: Sequence[str], more: Sequence[str]) -> str:
     """The statement that publishes the connection details; none if there cannot be any."""
+    if ordering.is_piped(klass):
+        sources = [f"*self.pipeline({name}.PIPELINE)", *sources]
     match sources, more:
         case [], [str(only)] if only.startswith("details="):
             return f"self.publish_details({only.removeprefix('details=')})"
@@ -326,6 +329,23 @@ def _publishing(klass: Class, sources: Sequence[str], more: Sequence[str]) -> st
             return ""
         case _:
             return f"self.publish_connection({', '.join((*sources, *more))})"
+
+
+def _pipeline(klass: Class) -> str:
+    """The steps of a composition as they are written, as Python: a template is one literal for each of its lines."""
+    return "(" + "".join(f"{_code(step)}," for step in klass.document.data["spec"]["pipeline"]) + ")"
+
+
+def _code(value: Any) -> str:
+    match value:
+        case dict():
+            return "{" + "".join(f"{key!r}: {_code(item)}," for key, item in value.items()) + "}"
+        case list():
+            return "[" + "".join(f"{_code(item)}," for item in value) + "]"
+        case str() if "\n" in value:
+            return _text_block(value)
+        case _:
+            return repr(value)
 
 
 def _ordered(klass: Class, needs: dict[str, list[tuple[str, str]]]) -> list[ordering.Operation]:

@@ -16,6 +16,7 @@ from claimsmith.base.names import ClaimKey, GroupKind
 from claimsmith.compose import clusters, external_names, released, scheduling
 from claimsmith.compose.expand import Expansion, expand
 from claimsmith.compose.native_types import native_types
+from claimsmith.compose.piped import Live
 from claimsmith.compose.plan import GivenResource, Plan, given_resource
 from claimsmith.compose.planning import build_plan
 from claimsmith.compose.reference_table import kinds_of, read_table
@@ -134,7 +135,12 @@ class Project(Layout):
         return read_text(path, root=self.root) if path.exists() else None, path.relative_to(self.root).as_posix()
 
     def expand(
-        self, stack: str, *, rebind: frozenset[ClaimKey] = frozenset(), repick: frozenset[ClaimKey] = frozenset()
+        self,
+        stack: str,
+        *,
+        rebind: frozenset[ClaimKey] = frozenset(),
+        repick: frozenset[ClaimKey] = frozenset(),
+        live: Live | None = None,
     ) -> tuple[Catalog, Expansion]:
         """Every claim of a stack with its class, recorded or selected now, and its children."""
         self.check_stack(stack)
@@ -149,6 +155,7 @@ class Project(Layout):
             scopes=scopes,
             rebind=rebind,
             types=native_types(sdks.index_of),
+            live=live,
         )
 
     def schedule(
@@ -167,14 +174,21 @@ class Project(Layout):
         return settings.is_set(self.root, stack, "kubeconfig") or self.setting(stack, "records") == "true"
 
     def plan(
-        self, stack: str, *, unrecorded_ok: bool = False, strict: bool = False, cluster: bool | None = None
+        self,
+        stack: str,
+        *,
+        unrecorded_ok: bool = False,
+        strict: bool = False,
+        cluster: bool | None = None,
+        live: Live | None = None,
     ) -> Plan:
         """The plan of a stack. A binding that is not recorded is refused, or warned about.
 
         Fields that nothing reads are kept with the plan: whoever deploys it refuses some of them. `cluster` is whether
-        the stack's config names a cluster; by default, that is read from the files.
+        the stack's config names a cluster; by default, that is read from the files. `live` is what exists in the
+        cluster, for the pipelines of compositions.
         """
-        catalog, expansion = self.expand(stack)
+        catalog, expansion = self.expand(stack, live=live)
         schedule = self.schedule(stack, catalog, expansion)
         missing = binding.unrecorded(expansion.bindings(), stack) + scheduling.unrecorded(schedule.placements, stack)
         if missing and not unrecorded_ok:
