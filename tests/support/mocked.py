@@ -124,6 +124,7 @@ def registered(
         table=samples.table(),
         picks=plan.picks,
         environments=plan.environments,
+        piped={c.address: c.piped for c in plan.walk() if c.piped},
     )
     try:
         pulumi.runtime.test(lambda: build(context))()

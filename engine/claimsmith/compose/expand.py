@@ -17,9 +17,11 @@ from claimsmith.base.documents import Document
 from claimsmith.base.errors import BindingError, Collector, ComposeError, EngineError, Problem, Source, at
 from claimsmith.base.names import ChildAddress, ClaimKey
 from claimsmith.base.values import Ref, has, known
+from claimsmith.compose import piped
 from claimsmith.compose.identity import dress, identity_of
 from claimsmith.compose.limits import refuse_huge, refuse_name
 from claimsmith.compose.options import Options, options_of
+from claimsmith.compose.piped import Live, Piped
 from claimsmith.dialects.common import ordering
 from claimsmith.dialects.common.claim import Claim
 from claimsmith.dialects.common.dialect import SECRET_REF, Dialect, Identity
@@ -76,6 +78,8 @@ class Draft:
     """The status that patches of its children write: mostly values that are known only later."""
     environment: dict[str, Any] = field(default_factory=dict)
     """The environment of its composition."""
+    piped: Piped | None = None
+    """What its pipeline makes, for a composition with other functions than patches."""
 
     def sides(self) -> Sides:
         """What patches read beside the child: the claim with its final status, and the environment."""
@@ -112,10 +116,14 @@ def expand(
     stack: str,
     scopes: Scopes,
     rebind: frozenset[ClaimKey] = frozenset(),
+    live: Live | None = None,
 ) -> Expansion:
-    """Every claim of the catalog as a draft; the problems of all claims are reported together."""
+    """Every claim of the catalog as a draft; the problems of all claims are reported together.
+
+    `live` is what exists in the cluster, for pipelines that depend on it; without it nothing exists.
+    """
     records = list(records)
-    expander = _Expander(catalog, {r.claim: r for r in records}, project, stack, scopes, rebind)
+    expander = _Expander(catalog, {r.claim: r for r in records}, project, stack, scopes, rebind, live)
     drafts = [d for claim in catalog.claims.values() if (d := expander.draft(claim, ()))]
     known = {d.binding.claim.key for root in drafts for d in root.walk()} | set(catalog.claims)
     expander.bind_problems.problems += changed_and_gone(catalog, [r for r in records if r.claim not in known])
@@ -150,6 +158,7 @@ class _Expander:
     stack: str
     scopes: Scopes
     rebind: frozenset[ClaimKey]
+    live: Live | None = None
     unbound: list[Unbound] = field(default_factory=list)
     problems: Collector = field(default_factory=Collector)
     bind_problems: Collector = field(default_factory=Collector)
@@ -180,6 +189,8 @@ class _Expander:
         claim, klass, stack = binding.claim, binding.klass, binding.stack or self.stack
         identity = identity_of(claim.key, claim.data, klass, project=self.project, stack=stack, uid=binding.uid)
         draft = Draft(binding, identity)
+        if ordering.is_piped(klass):
+            return self._piped(draft, above)
         reader = Reader(draft.sides())
         waits = ordering.awaited(binding.klass)
         problems = Collector()
@@ -195,6 +206,24 @@ class _Expander:
         draft.environment = reader.sides[Side.environment]
         if binding.klass.dialect.composite_status and draft.nested:
             draft.status = draft.nested[0].status
+        return draft
+
+    def _piped(self, draft: Draft, above: tuple[Claim, ...]) -> Draft:
+        """The draft with the children that its pipeline makes."""
+        binding, klass = draft.binding, draft.binding.klass
+        catalog = self.catalog
+        given = [d.data for d in (*catalog.crossplane.environments.values(), *catalog.resources.values())]
+        with at(None, prefix=f"{binding.claim.key}: "):
+            made = piped.run(klass, claim_data(binding), draft.identity, resources=given, live=self.live)
+        draft.piped = replace(made, templates=catalog.marked(klass, made.templates))
+        draft.status, draft.environment = made.status, made.environment
+        self.warnings += made.warnings
+        reader = Reader(draft.sides())
+        problems = Collector()
+        for template in draft.piped.templates:
+            with problems.catch():
+                self._child(template, draft, reader, (), above)
+        problems.raise_as(ComposeError)
         return draft
 
     def _child(

@@ -16,6 +16,7 @@ from claimsmith.base.names import ObjectKey
 from claimsmith.compose.connections import Connection
 from claimsmith.compose.expand import Child
 from claimsmith.compose.options import Options, options_of
+from claimsmith.compose.piped import Piped
 from claimsmith.compose.references import Candidate
 from claimsmith.compose.released import Released
 from claimsmith.compose.workload_plan import PlannedWorkload
@@ -39,6 +40,8 @@ class PlannedClaim:
     """Its template, for a composite within another."""
     status: Mapping[str, Any] = field(default_factory=dict)
     """The status that patches of its children write: mostly values that are known only later."""
+    piped: Piped | None = None
+    """What its pipeline makes, for a composition with other functions than patches."""
 
     @property
     def address(self) -> str:

@@ -130,6 +130,7 @@ def finished(draft: Draft, targets: Mapping[GroupKind, Sequence[Candidate]], tab
         tuple(secrets),
         draft.template,
         draft.status,
+        draft.piped,
     )
 
 
@@ -140,7 +141,8 @@ def _source(child: Child) -> SecretSource | None:
 
 def _nested_source(inner: PlannedClaim, outer: Draft) -> SecretSource | None:
     """The Secret of a composite, as a source of its parent's Secret."""
-    template = next(t for t in outer.binding.klass.templates if t.name == inner.template)
+    templates = outer.piped.templates if outer.piped else outer.binding.klass.templates
+    template = next(t for t in templates if t.name == inner.template)
     own = inner.connections[-1] if inner.connections else None
     secret = (own.namespace, own.name) if own else None
     composed = inner.identity.dialect.lenient_details

@@ -18,6 +18,7 @@ from claimsmith.base.errors import DeployError, Problem, ReferenceError_
 from claimsmith.base.labels import OWNER
 from claimsmith.base.names import GroupKind
 from claimsmith.compose.options import FIELD_MANAGER, field_manager, waiting
+from claimsmith.compose.piped import Piped
 from claimsmith.compose.plan import GivenResource, candidate_of_given
 from claimsmith.compose.reference_table import read_table
 from claimsmith.compose.references import Candidate, Table
@@ -27,6 +28,7 @@ from claimsmith.deploy.other_stacks import Elsewhere, provided_by
 from claimsmith.deploy.preflight import given_owner
 from claimsmith.deploy.provider import ClusterProvider, Taken
 from claimsmith.kubernetes.client import Cluster, live_object
+from claimsmith.project.checkpoint import HeldObject
 
 Credentials = tuple[str, str, str]
 """Namespace and name of the Secret that holds how to connect to a cluster, and the key; none for the usual keys."""
@@ -62,6 +64,8 @@ class Context:
         environments: Sequence[Mapping[str, Any]] = (),
         taken: Mapping[str, Taken] | None = None,
         serving: Sequence[Any] = (),
+        piped: Mapping[str, Piped] | None = None,
+        unseen: Mapping[str, Sequence[HeldObject]] | None = None,
     ) -> None:
         self.project = project or pulumi.get_project()
         self.stack = stack or pulumi.get_stack()
@@ -89,6 +93,10 @@ class Context:
         """The EnvironmentConfigs that compositions may read."""
         self.taken = taken or {}
         """The objects that are taken over, by the identity of their target cluster; the stack's own has none."""
+        self.piped = piped or {}
+        """What the pipelines of composites make, by the composites' addresses."""
+        self.unseen = unseen or {}
+        """The objects that stay though the pipelines of their composites do not make them now, by their owners."""
         self.moved = moved or {}
         """The stacks that claims were moved from, by the claims' uids."""
         self._stacks: dict[str, pulumi.StackReference] = {}

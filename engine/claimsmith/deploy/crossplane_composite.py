@@ -14,13 +14,19 @@ import pulumi
 from claimsmith.base import fieldpath
 from claimsmith.base.absent import ABSENT
 from claimsmith.base.errors import ComposeError, ReferenceError_
-from claimsmith.compose import references
+from claimsmith.compose import piped, references
+from claimsmith.compose.options import options_of
+from claimsmith.compose.piped import Piped
 from claimsmith.compose.references import Selection
+from claimsmith.deploy import secrets
 from claimsmith.deploy.component import Composite
-from claimsmith.deploy.kubernetes_object import KubernetesObject
+from claimsmith.deploy.kubernetes_object import KubernetesObject, resource_options
+from claimsmith.deploy.pipelines import LiveObjects, as_input, composition_of
 from claimsmith.deploy.values import evaluate, field, settled
-from claimsmith.dialects.common.klass import Side
+from claimsmith.dialects.common import ordering
+from claimsmith.dialects.common.klass import Side, Template
 from claimsmith.patching import environments
+from claimsmith.project.checkpoint import HeldObject
 
 
 class CrossplaneComposite(Composite):
@@ -41,6 +47,77 @@ class CrossplaneComposite(Composite):
             fix = "pass those that it reads: context=Context(environments=[…])"
             problems = [replace(p, what=f"{self._address}: {p.what}", path="", fix=fix) for p in error.problems]
             raise ComposeError(*problems) from error
+
+    def pipeline(self, steps: Sequence[Mapping[str, Any]]) -> list[secrets.Source]:
+        """Run the steps of the composition, and register the resources that they make.
+
+        The plan of a stack has run them already, with what exists in the cluster. Returns the sources of connection
+        details.
+        """
+        made = self._context.piped.get(self._address)
+        if made is None:
+            if self._context.planned:
+                return []
+            made = self._run(steps)
+        self.status, self.environment = dict(made.status), dict(made.environment)
+        found: list[secrets.Source] = []
+        for template in made.templates:
+            child = self._register(template)
+            if template.details:
+                found.append((child, {d.name: d if not d.key else d.key for d in template.details}))
+        for one in self._context.unseen.get(self.claim.owner, ()):
+            self._keep(one, made)
+        return found
+
+    def _run(self, steps: Sequence[Mapping[str, Any]]) -> Piped:
+        """What the steps make, without a plan: for a component in a program of its own."""
+        klass = composition_of(self.CLAIM.api_version, self.CLAIM.kind, self.CLASS.name, [dict(s) for s in steps])
+        cluster = self._context.cluster
+        live = LiveObjects(lambda: cluster) if cluster else None
+        metadata = {**self._args["metadata"], "uid": self.claim.uid}
+        composite = {**self._args, "apiVersion": klass.claim_api_version, "kind": klass.serves.kind}
+        made = piped.run(
+            klass,
+            {**composite, "metadata": metadata},
+            self.claim,
+            resources=self._context.environments,
+            live=live,
+        )
+        for problem in made.warnings:
+            pulumi.log.warn(str(problem), self)
+        templates = (
+            replace(t, managed=self.claim.dialect.is_managed(t.group_kind, managed=(), seen=())) for t in made.templates
+        )
+        return replace(made, templates=tuple(templates))
+
+    def _register(self, template: Template) -> "KubernetesObject | Composite | None":
+        """Register the resource of a template that a pipeline made."""
+        fields = {k: v for k, v in template.base.items() if k not in ("apiVersion", "kind")}
+        head = template.name, template.api_version, template.kind
+        if template.composite:
+            return self.composite(*head, fields=fields)
+        ready = ordering.ready(template)
+        return self.child(*head, managed=template.managed, ready=ready, fields=fields)
+
+    def _keep(self, one: HeldObject, made: Piped) -> None:
+        """Register an object as it is, which the pipeline does not make now, for what it has not seen yet."""
+        head = {"apiVersion": one.api_version, "kind": one.key.group_kind.kind}
+        place = {"namespace": one.key.namespace} if one.key.namespace else {}
+        live = self._context.live({**head, "metadata": {"name": one.key.name, **place}})
+        if live is None:
+            return
+        document = {**as_input(live), **head}
+        options = options_of(document, managed=False, identity=self.claim)
+        opts = resource_options(
+            replace(options, ignore_changes=tuple(k for k in document if k not in head)),
+            parent=self,
+            provider=self._context.provider_for(self.CLASS.service_account),
+        )
+        child = KubernetesObject(f"{self._name}/{one.part}", document, opts)
+        self._children.append(child)
+        seen = ", ".join(map(repr, made.unseen))
+        what = f"{self._address}: {one.part!r} stays, though the pipeline does not make it now: it has not seen {seen}"
+        pulumi.log.warn(f"{what} ready; deploy again once it is", self)
 
     def selected(self, template: str, path: str, kinds: Sequence[str], labels: Mapping[str, str]) -> Any:
         """The reference to a resource of this stack, as `select` finds it; a field that is not set if there is none."""

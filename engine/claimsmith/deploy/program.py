@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import importlib.util
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,7 @@ from claimsmith.deploy.context import Context, cluster_provider
 from claimsmith.deploy.deployed import Reading
 from claimsmith.deploy.members import Members, find_members
 from claimsmith.deploy.other_stacks import export_provided
+from claimsmith.deploy.pipelines import LiveObjects, needs_state, unseen_parts
 from claimsmith.deploy.presence import refuse_missing
 from claimsmith.deploy.provider import Taken
 from claimsmith.deploy.released import ReleasedComposite
@@ -33,6 +34,7 @@ from claimsmith.deploy.workloads import application_data, component_of, deploy_w
 from claimsmith.dialects.common.klass import Class
 from claimsmith.kubernetes.client import Cluster
 from claimsmith.project import workspace
+from claimsmith.project.checkpoint import HeldObject
 from claimsmith.project.components import component_problems
 from claimsmith.project.project import Project, find_root
 from claimsmith.project.settings import STRICT
@@ -48,11 +50,14 @@ def run(start: Path | None = None) -> None:
         stack = pulumi.get_stack()
         reading = deployed.Reading(project.root, f"{pulumi.get_organization()}/{pulumi.get_project()}/{stack}")
         strict = settings.get(STRICT) == "true"
-        plan = project.plan(stack, unrecorded_ok=settings.get("bind") == "auto", strict=strict)
+        live = LiveObjects(
+            lambda: workspace.stack_cluster(project, settings.get("kubeconfig"), settings.get("context"))
+        )
+        plan = project.plan(stack, unrecorded_ok=settings.get("bind") == "auto", strict=strict, live=live)
         if plan.unread.errors:
             raise ModelError(*plan.unread.errors)
         components = components_of(project, plan)
-        cluster = workspace.stack_cluster(project, settings.get("kubeconfig"), settings.get("context"))
+        cluster = live.cluster
         tidy(stack, cluster)
         identity = cluster.identity()
         preflight.refuse_another_cluster(project, stack, identity, keep=not pulumi.runtime.is_dry_run())
@@ -72,6 +77,7 @@ def run(start: Path | None = None) -> None:
             records=records,
             members=members,
             taken=taken,
+            unseen=unseen_parts(plan, reading.result()) if needs_state(plan) else {},
         )
     except EngineError as error:
         raise pulumi.RunError(str(error)) from error
@@ -101,6 +107,7 @@ def deploy(
     records: bool = False,
     members: Members | None = None,
     taken: Mapping[str, Taken] | None = None,
+    unseen: Mapping[str, Sequence[HeldObject]] | None = None,
 ) -> None:
     """Register every claim's component, and export a summary of each claim."""
     bound = members or Members()
@@ -129,6 +136,8 @@ def deploy(
         moved={c.binding.uid: c.binding.stack for c in plan.walk() if c.binding.stack},
         environments=plan.environments,
         taken=taken,
+        piped={c.address: c.piped for c in plan.walk() if c.piped},
+        unseen=unseen,
     )
     for resource in sorted(plan.resources, key=_rank):
         context.provide(resource)

@@ -255,8 +255,26 @@ def _component(klass: Class, name: str, table: Table, claim: ClaimType, free: Na
         "children": children,
         "publishers": [*(statements.publisher(templates[n], variables[n]) for n in publishers), *secret],
         "options": options,
-        "uses": uses,
+        "uses": uses | ({"Any"} if ordering.is_piped(klass) else set()),
+        "pipeline": _pipeline(klass) if ordering.is_piped(klass) else "",
     }
+
+
+def _pipeline(klass: Class) -> str:
+    """The steps of a composition as they are written, as Python: a template is one literal for each of its lines."""
+    return _code(klass.document.data["spec"]["pipeline"])
+
+
+def _code(value: Any) -> str:
+    match value:
+        case dict():
+            return "{" + "".join(f"{key!r}: {_code(item)}," for key, item in value.items()) + "}"
+        case list():
+            return "[" + "".join(f"{_code(item)}," for item in value) + "]"
+        case str() if "\n" in value:
+            return _text_block(value)
+        case _:
+            return repr(value)
 
 
 def _ordered(klass: Class, needs: dict[str, list[tuple[str, str]]]) -> list[ordering.Operation]:

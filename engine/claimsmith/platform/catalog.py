@@ -22,7 +22,7 @@ from claimsmith.dialects.common import claim as claim_model
 from claimsmith.dialects.common.bindable import Bindable
 from claimsmith.dialects.common.claim import Claim
 from claimsmith.dialects.common.exported import bare
-from claimsmith.dialects.common.klass import Class
+from claimsmith.dialects.common.klass import Class, Template
 from claimsmith.dialects.composite_classes import reading as composite_classes
 from claimsmith.dialects.crossplane import documents as crossplane_documents
 from claimsmith.dialects.crossplane.documents import CrossplaneDocuments
@@ -73,6 +73,13 @@ class Catalog:
     """The classes that are for other stacks only."""
     uids_from: str = ""
     """The project and stack that new uids are derived from, where they were renamed since the first binding."""
+    seen: frozenset[GroupKind] = frozenset()
+    """The kinds that the platform has CRDs of."""
+
+    def marked(self, klass: Class, templates: Iterable[Template]) -> tuple[Template, ...]:
+        """Templates of a class, each marked: composed in turn, managed by a provider, or a plain object."""
+        given = replace(klass, templates=tuple(templates))
+        return _marked(given, self.definitions, self.crossplane, self.managed, self.seen).templates
 
     def serving(self, kind: GroupKind) -> list[Class]:
         """The classes that may serve claims of a kind, in the order of their keys."""
@@ -154,7 +161,17 @@ def read_catalog(
     problems.raise_as(CatalogError)
     given, kinds_managed = tuple(by_dialect["crd"]), frozenset(managed_kinds)
     return Catalog(
-        classes, requests, definitions, provided, given, tuple(warnings), table, kinds_managed, workloads, crossplane
+        classes,
+        requests,
+        definitions,
+        provided,
+        given,
+        tuple(warnings),
+        table,
+        kinds_managed,
+        workloads,
+        crossplane,
+        seen=frozenset(seen),
     )
 
 

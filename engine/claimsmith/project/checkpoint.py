@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from claimsmith.base.labels import OWNER
+from claimsmith.base.labels import OWNER, RESOURCE_NAME
 from claimsmith.base.names import GroupKind, ObjectKey
 
 State = Mapping[str, Any]
@@ -120,6 +120,9 @@ class HeldObject:
     urn: str
     owner: str = ""
     """Whose it is, as its owner annotation says."""
+    part: str = ""
+    """The name that a composition gives it."""
+    api_version: str = ""
 
 
 def held(state: State) -> Iterator[HeldObject]:
@@ -133,7 +136,8 @@ def held(state: State) -> Iterator[HeldObject]:
             provider = f"::{resource.get('provider', '')}".split("::")[-2]
             key = ObjectKey(GroupKind.of(dict(inputs)), namespace, name)
             annotations = (inputs.get("metadata") or {}).get("annotations") or {}
-            yield HeldObject(provider, key, str(resource["urn"]), str(annotations.get(OWNER, "")))
+            owner, part = str(annotations.get(OWNER, "")), str(annotations.get(RESOURCE_NAME, ""))
+            yield HeldObject(provider, key, str(resource["urn"]), owner, part, str(inputs["apiVersion"]))
 
 
 def _resources(state: State) -> list[Mapping[str, Any]]:

@@ -15,6 +15,7 @@ from claimsmith.base.errors import BindingError, ComposeError, EngineError, Load
 from claimsmith.base.names import ClaimKey, GroupKind
 from claimsmith.compose import external_names, released, scheduling
 from claimsmith.compose.expand import Expansion, expand
+from claimsmith.compose.piped import Live
 from claimsmith.compose.plan import GivenResource, Plan, given_resource
 from claimsmith.compose.planning import build_plan
 from claimsmith.compose.reference_table import kinds_of, read_table
@@ -128,14 +129,20 @@ class Project(Layout):
         return read_text(path, root=self.root) if path.exists() else None, path.relative_to(self.root).as_posix()
 
     def expand(
-        self, stack: str, *, rebind: frozenset[ClaimKey] = frozenset(), repick: frozenset[ClaimKey] = frozenset()
+        self,
+        stack: str,
+        *,
+        rebind: frozenset[ClaimKey] = frozenset(),
+        repick: frozenset[ClaimKey] = frozenset(),
+        live: Live | None = None,
     ) -> tuple[Catalog, Expansion]:
         """Every claim of a stack with its class, recorded or selected now, and its children."""
         self.check_stack(stack)
         catalog = self.catalog(stack)
         records = [replace(r, picks={}) if r.claim in repick else r for r in self.records(stack)]
         scopes = self.scopes(catalog)
-        return catalog, expand(catalog, records, project=self.name, stack=stack, scopes=scopes, rebind=rebind)
+        expansion = expand(catalog, records, project=self.name, stack=stack, scopes=scopes, rebind=rebind, live=live)
+        return catalog, expansion
 
     def schedule(
         self, stack: str, catalog: Catalog, expansion: Expansion, *, rebind: frozenset[ClaimKey] = frozenset()
@@ -148,12 +155,13 @@ class Project(Layout):
         """The fields of a stack's claims that nothing reads; the stack's config may make this `strict`."""
         return unread_fields(catalog, strict=strict or self.setting(stack, settings.STRICT) == "true")
 
-    def plan(self, stack: str, *, unrecorded_ok: bool = False, strict: bool = False) -> Plan:
+    def plan(self, stack: str, *, unrecorded_ok: bool = False, strict: bool = False, live: Live | None = None) -> Plan:
         """The plan of a stack. A binding that is not recorded is refused, or warned about.
 
-        Fields that nothing reads are kept with the plan: whoever deploys it refuses some of them.
+        Fields that nothing reads are kept with the plan: whoever deploys it refuses some of them. `live` is what exists
+        in the cluster, for the pipelines of compositions.
         """
-        catalog, expansion = self.expand(stack)
+        catalog, expansion = self.expand(stack, live=live)
         schedule = self.schedule(stack, catalog, expansion)
         missing = binding.unrecorded(expansion.bindings(), stack) + scheduling.unrecorded(schedule.placements, stack)
         if missing and not unrecorded_ok:

@@ -214,28 +214,6 @@ def test_circles_are_refused_naming_the_patches(steps: list[dict[str, Any]], wan
             "the step 'code' runs function-kcl, which is not known here",
             id="an-unknown-function",
         ),
-        pytest.param(
-            [
-                {
-                    "step": "text",
-                    "functionRef": {"name": "function-go-templating"},
-                    "input": {"apiVersion": "gotemplating.fn.crossplane.io/v1beta1", "kind": "GoTemplate"},
-                }
-            ],
-            "the step 'text' runs function-go-templating, whose resources are known only once it has run",
-            id="templates",
-        ),
-        pytest.param(
-            [
-                {
-                    "step": "text",
-                    "functionRef": {"name": "acme-function-go-templating"},
-                    "input": {"apiVersion": "templates.acme.example.org/v1", "kind": "GoTemplate"},
-                }
-            ],
-            "the step 'text' runs acme-function-go-templating, whose resources are known only once it has run",
-            id="templates-with-an-input-of-another-group",
-        ),
         pytest.param([step({"name": "a", "patches": []})], "has no base, and no earlier step makes it", id="no-base"),
     ],
 )
@@ -243,6 +221,15 @@ def test_what_cannot_be_deployed_is_refused(steps: list[dict[str, Any]], want: s
     with pytest.raises(CatalogError) as caught:
         read_catalog([document(*steps)])
     assert want in caught.value.problems[0].what
+
+
+def test_a_composition_with_other_functions_has_no_templates_of_its_own() -> None:
+    """Its pipeline makes them, for each composite."""
+    text = {"step": "text", "functionRef": {"name": "acme-function-go-templating"}, "input": {"source": "Inline"}}
+    made, _ = composition.read(document(step(resource("a")), text))
+    flat, said = ordering.deployable(made)
+    assert (flat.templates, said, ordering.operations(flat)) == ((), [], [])
+    assert ordering.is_piped(flat)
 
 
 def test_auto_ready_changes_nothing() -> None:

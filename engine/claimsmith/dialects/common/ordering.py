@@ -16,7 +16,7 @@ from claimsmith.base import fieldpath, topological
 from claimsmith.base.documents import Document
 from claimsmith.base.errors import Collector, ComposeError, ModelError, Problem, at
 from claimsmith.base.fieldpath import parse_or_root
-from claimsmith.dialects.common.klass import Check, Class, Patch, Side, Step, Template
+from claimsmith.dialects.common.klass import Check, Class, Patch, Side, Template
 from claimsmith.dialects.common.template import checked
 from claimsmith.dialects.crossplane.composition import function_of, unknown_function
 
@@ -76,12 +76,24 @@ class Operation:
                 yield patch, path
 
 
+def is_piped(klass: Class) -> bool:
+    """Whether the resources of a composition are known only once its pipeline has run."""
+    return any(function_of(step.function, step.input) not in _DEPLOYED for step in klass.steps)
+
+
 def deployable(klass: Class) -> tuple[Class, list[Problem]]:
-    """The composition with the templates of all its steps as one list, and warnings. Unknown functions are refused."""
+    """The composition with the templates of all its steps as one list, and warnings. Unknown functions are refused.
+
+    One with other functions than patches has no templates: its pipeline makes them for each composite.
+    """
     problems = Collector()
     for step in klass.steps:
         with problems.catch():
-            _refuse_unknown(step, klass.document)
+            if not function_of(step.function, step.input):
+                raise unknown_function(step, klass.document)
+    if is_piped(klass):
+        problems.raise_as(ModelError)
+        return replace(klass, templates=()), []
     for template in (t for step in klass.steps for t in step.templates):
         with problems.catch():
             checked(template.base, klass.document, f"{template.at}.base")
@@ -131,6 +143,8 @@ def needs(klass: Class) -> dict[str, list[tuple[str, str]]]:
 
 def _own(klass: Class) -> list[Operation]:
     """The operations as they are listed, with the templates of the class."""
+    if is_piped(klass):
+        return []
     own = {t.name: t for t in klass.templates}
     return [replace(o, template=own[o.name]) if o.template else o for o in _listed(klass)]
 
@@ -194,17 +208,6 @@ def _joined(operation: Operation | None, later: Template, document: Document) ->
         details=(*(earlier.details or ()), *(later.details or ())),
         checks=later.checks or earlier.checks,
     )
-
-
-def _refuse_unknown(step: Step, document: Document) -> None:
-    function = function_of(step.function, step.input)
-    if function in _DEPLOYED:
-        return
-    if function != "function-go-templating":
-        raise unknown_function(step, document)
-    what = f"the step {step.name!r} runs {step.function}, whose resources are known only once it has run"
-    fix = "render it offline: claimsmith render COMPOSITE COMPOSITION; to deploy it, write base and patches"
-    raise ComposeError(document.problem(what, step.at, fix))
 
 
 def _status_needs(operation: Operation, others: Sequence[Operation]) -> Iterator[tuple[str, str]]:

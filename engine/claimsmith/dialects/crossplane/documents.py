@@ -136,7 +136,9 @@ def _completed(klass: Class, defined: Xrd | None) -> Class:
     """A composition completed by the definition of its kind: scope, connection details, and where they go."""
     if defined is None:
         return klass
-    details = any(t.details for t in klass.templates)
+    details = any(t.details for t in klass.templates) or any(
+        "CompositeConnectionDetails" in str(step.input) for step in klass.steps
+    )
     wanted = klass.secret_namespace or (xrd.SECRET_NAMESPACE if details else None)
     places = [s.secret for s in klass.steps if s.templates]
     return replace(
