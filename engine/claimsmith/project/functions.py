@@ -31,6 +31,8 @@ from claimsmith.project.settings import platform_settings
 
 FILE: Final = "functions.yaml"
 FOLDER: Final = "functions"
+TRUST: Final = "CLAIMSMITH_FUNCTIONS"
+"""The environment variable that permits programs of the project to commands that do not deploy: its value is `run`."""
 MODULES: Final = "modules"
 """The folder below `functions/` with the KCL modules that programs in compositions import."""
 KIND: Final = GroupKind("pkg.crossplane.io", "Function")
@@ -53,6 +55,8 @@ class Declared(Mapping[str, Bind]):
 
     exact: Mapping[str, Bind]
     folders: Mapping[str, Bind]
+    confined: frozenset[str] = frozenset()
+    """The folders whose code can do no harm: the kernel confines it."""
 
     def __getitem__(self, name: str) -> Bind:
         if name in self.exact:
@@ -84,6 +88,27 @@ def beside(path: Path, listed: Path | None = None) -> Declared:
     return declared(root, settings, documents, listed.resolve().parent if listed else root)
 
 
+def of_project(root: Path, settings: FunctionSettings, *, programs: bool) -> Declared:
+    """The functions of a project. Without `programs`, those that run code of the project are refused."""
+    listed = root / FILE
+    documents = load([listed], root=root) if listed.is_file() else []
+    found = declared(root, settings, documents)
+    return found if programs or os.environ.get(TRUST) == "run" else _harmless(found)
+
+
+def _harmless(found: Declared) -> Declared:
+    """The functions without those that run code which is not confined."""
+    exact = {name: bind if name == "function-kcl" else _distrusted for name, bind in found.exact.items()}
+    folders = {name: bind if name in found.confined else _distrusted for name, bind in found.folders.items()}
+    return Declared(exact, folders, found.confined)
+
+
+def _distrusted(place: Place) -> Function:
+    what = f"the function {place.step.function!r} runs a program of the project, which only a deployment does"
+    fix = f"set {TRUST}=run, if you trust the files of the project"
+    raise ComposeError(place.document.problem(what, place.step.at.removesuffix(".input"), fix))
+
+
 def declared(
     root: Path, settings: FunctionSettings, documents: Iterable[Document] = (), folder_of_list: Path | None = None
 ) -> Declared:
@@ -99,8 +124,9 @@ def declared(
         name, place = _served(document, folder_of_list or root)
         if place:
             exact[name] = _permitted(settings, grpc_caller.of_function(name, place))
-    embedded = {path.name: _embedded(path, root, settings) for path in _folders(folder)}
-    return Declared(exact, embedded)
+    found = _folders(folder)
+    embedded = {path.name: _embedded(path, root, settings) for path in found}
+    return Declared(exact, embedded, frozenset(path.name for path in found if (path / "main.k").is_file()))
 
 
 def _permitted(settings: FunctionSettings, bind: Bind) -> Bind:

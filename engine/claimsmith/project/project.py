@@ -31,7 +31,7 @@ from claimsmith.platform.permissions import permitted
 from claimsmith.platform.settings import Settings
 from claimsmith.platform.settings import read as read_settings
 from claimsmith.platform.unread import Unread, unread_fields
-from claimsmith.project import settings
+from claimsmith.project import functions, settings
 from claimsmith.project.layout import Layout
 from claimsmith.project.load import load, read_text
 from claimsmith.project.review_table import KindTable, read_kind_table
@@ -141,7 +141,17 @@ class Project(Layout):
         catalog = self.catalog(stack)
         records = [replace(r, picks={}) if r.claim in repick else r for r in self.records(stack)]
         scopes = self.scopes(catalog)
-        expansion = expand(catalog, records, project=self.name, stack=stack, scopes=scopes, rebind=rebind, live=live)
+        expansion = expand(
+            catalog,
+            records,
+            project=self.name,
+            stack=stack,
+            scopes=scopes,
+            rebind=rebind,
+            live=live,
+            # A deployment runs the project's code anyway; other commands also read branches of strangers.
+            declared=functions.of_project(self.root, self.settings.functions, programs=live is not None),
+        )
         return catalog, expansion
 
     def schedule(
