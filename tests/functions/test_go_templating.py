@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import PurePosixPath
 from typing import Any
 
 import pytest
@@ -151,7 +150,7 @@ def test_templates_from_the_environment_and_from_files() -> None:
     made = run(from_environment, environment={"text": resource("a", "1")})
     assert made.composed[0]["spec"]["value"] == 1
     from_files = {**template(""), "input": {"source": "FileSystem", "fileSystem": {"dirPath": "/t"}}}
-    texts = {PurePosixPath("/t"): {"a": resource("a", "1"), "b": resource("b", "2")}}
+    texts = {"/t": {"a": resource("a", "1"), "b": resource("b", "2")}}
     made = run(from_files, around=pipeline.Surroundings(files=texts.__getitem__))
     assert [d["spec"]["value"] for d in made.composed] == [1, 2]
 

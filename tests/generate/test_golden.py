@@ -165,7 +165,7 @@ def test_components_are_accepted_by_pulumis_analyzer(case: Case) -> None:
 
 ALLOWED_IMPORTS = {"enum", "typing", "pulumi", "claimsmith.deploy"}
 METHODS = {f"self.{m}" for m in ("child", "composite", "templated", "publish_connection", "select")}
-METHODS |= {"self.observed", "self.start_environment", "self.selected"}
+METHODS |= {"self.observed", "self.pipeline", "self.start_environment", "self.selected"}
 METHODS |= {"super"}
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 import pytest
 
@@ -27,15 +27,15 @@ def folder(tmp_path: Path) -> Path:
     ],
 )
 def test_files(folder: Path, directory: str, want: dict[str, str]) -> None:
-    assert template_files(folder)(PurePosixPath(directory)) == want
+    assert template_files(folder)(directory) == want
 
 
 def test_folders_above_are_refused(folder: Path) -> None:
     with pytest.raises(LoadError):
-        template_files(folder)(PurePosixPath("../"))
+        template_files(folder)("../")
 
 
 def test_links_that_lead_out_are_refused(folder: Path) -> None:
     (folder / "templates" / "link").symlink_to(folder.parent / "secret")
     with pytest.raises(LoadError):
-        template_files(folder)(PurePosixPath("templates"))
+        template_files(folder)("templates")

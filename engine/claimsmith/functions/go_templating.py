@@ -10,7 +10,6 @@ import base64
 import binascii
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import PurePosixPath
 from typing import Any
 
 from claimsmith.base.documents import Document
@@ -108,7 +107,7 @@ def _from_files(place: Place) -> str:
     directory = str(object_at(place.step.input, "fileSystem").get("dirPath", ""))
     if not directory:
         raise _invalid(place, "fileSystem.dirPath", "is missing", "name the folder of the templates")
-    files = place.files(PurePosixPath(directory)) if place.files else None
+    files = place.files(directory) if place.files else None
     if not files:
         fix = "put the templates into a folder beside the composition, or write them inline"
         raise _invalid(place, "fileSystem.dirPath", f"names {directory!r}, where no templates are", fix)

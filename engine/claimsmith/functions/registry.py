@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
-from pathlib import PurePosixPath
 from typing import Final, cast
 
 from claimsmith.base.documents import Document
@@ -35,7 +34,7 @@ BUILT_IN: Final[Mapping[str, str]] = {
 """The module of each built-in function, which has `bind(place) -> Function`."""
 
 
-Files = Callable[[PurePosixPath], Mapping[str, str]]
+Files = Callable[[str], Mapping[str, str]]
 
 
 @dataclass(frozen=True, slots=True)

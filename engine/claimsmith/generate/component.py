@@ -262,7 +262,7 @@ def _component(klass: Class, name: str, table: Table, claim: ClaimType, free: Na
 
 def _pipeline(klass: Class) -> str:
     """The steps of a composition as they are written, as Python: a template is one literal for each of its lines."""
-    return _code(klass.document.data["spec"]["pipeline"])
+    return "(" + "".join(f"{_code(step)}," for step in klass.document.data["spec"]["pipeline"]) + ")"
 
 
 def _code(value: Any) -> str:

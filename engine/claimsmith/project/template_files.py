@@ -19,11 +19,11 @@ def template_files(folder: Path) -> Files:
     return lambda directory: _read(folder, directory)
 
 
-def _read(folder: Path, directory: PurePosixPath) -> Mapping[str, str]:
+def _read(folder: Path, directory: str) -> Mapping[str, str]:
     """The texts below the folder, by their paths, in the order of a walk; hidden files are left out."""
-    inner = [part for part in directory.parts if part != "/"]
+    inner = [part for part in PurePosixPath(directory).parts if part != "/"]
     if ".." in inner:
-        what = f"the folder of templates {str(directory)!r} leads out of the composition's own folder"
+        what = f"the folder of templates {directory!r} leads out of the composition's own folder"
         raise LoadError(Problem(what, fix="name a folder beside the composition"))
     root = folder.joinpath(*inner)
     if not root.is_dir():

@@ -115,7 +115,10 @@ def _steps(composed: _Composed, path: fieldpath.Path) -> Iterator[Step]:
     document: dict[str, Any] = templated(opaque, template.base, claim) if opaque else copied(dict(template.base))
     value = copied(value_at(document, path))
     if value is not ABSENT:
-        yield _template(composed, opaque.engine, value) if opaque else _base(composed, path, value)
+        if composed.here.draft.piped:
+            yield _pipeline(composed, value)
+        else:
+            yield _template(composed, opaque.engine, value) if opaque else _base(composed, path, value)
     sides = {**beside, Side.resource: document}
     for patch in (p for p in template.patches if p.target is Side.resource):
         outcome = patches.apply(patch, sides)
@@ -141,6 +144,16 @@ def _template(composed: _Composed, engine: str, value: Any) -> Step:
     """What the text of a template became."""
     at = f"{composed.template.at}.template.source"
     return Step("template", f"written by the {engine} template", value, _document(composed).source_of(at))
+
+
+def _pipeline(composed: _Composed, value: Any) -> Step:
+    """What a function of the pipeline made: the last step that wrote the resource."""
+    klass, at = composed.here.draft.binding.klass, composed.template.at
+    step = next(s for s in klass.steps if at.startswith(s.at))
+    text = f"{at}.inline.template"
+    place = text if value_at(klass.document.data, fieldpath.parse(text)) is not ABSENT else at
+    what = f"made by the step {step.name!r}, which runs {step.function}"
+    return Step("template", what, value, klass.document.source_of(place))
 
 
 def _base(composed: _Composed, path: fieldpath.Path, value: Any) -> Step:
