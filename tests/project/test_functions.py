@@ -209,3 +209,26 @@ def test_the_project_around_a_composition(tmp_path: Path) -> None:
     assert functions.root_of(root / "apis/network/composition.yaml") == root
     assert "function-acme" in found
     assert list(run(found, "app", OWN).desired.resources) == ["a"]
+
+
+def test_only_deployments_run_programs_of_a_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A branch that somebody else wrote is reviewed without running its programs."""
+    root = write(
+        tmp_path,
+        {
+            "functions.yaml": function("function-acme", **{"claimsmith.io_function-binary": "bin/acme"}),
+            "functions/app/main.py": COMPOSE,
+            "functions/network/main.k": KCL % "made",
+        },
+    )
+    settings = FunctionSettings(("*",))
+    reviewed = functions.of_project(root, settings, programs=False)
+    script = {**SCRIPT, "script": COMPOSE}
+    for name, data in (("function-acme", OWN), ("app", OWN), ("function-python", script)):
+        with pytest.raises(EngineError) as caught:
+            run(reviewed, name, data)
+        assert caught.value.problems[0].fix == "set CLAIMSMITH_FUNCTIONS=run, if you trust the files of the project"
+    assert list(run(reviewed, "network", OWN).desired.resources) == ["made"]
+    assert list(run(functions.of_project(root, settings, programs=True), "app", OWN).desired.resources) == ["a"]
+    monkeypatch.setenv("CLAIMSMITH_FUNCTIONS", "run")
+    assert list(run(functions.of_project(root, settings, programs=False), "app", OWN).desired.resources) == ["a"]

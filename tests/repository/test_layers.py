@@ -101,7 +101,10 @@ def test_the_architecture_page_shows_the_same_list() -> None:
 
 @pytest.mark.parametrize("path", pure_files())
 def test_the_core_is_pure(path: Path) -> None:
-    assert {name.partition(".")[0] for name in imports(path) - COMPUTING} & OUTSIDE == set()
+    names = imports(path) - COMPUTING
+    if {name for name in imports(path, members=True) if name.startswith("pathlib.")} == {"pathlib.PurePosixPath"}:
+        names -= {"pathlib"}  # a path as text, which touches no file
+    assert {name.partition(".")[0] for name in names} & OUTSIDE == set()
 
 
 @pytest.mark.parametrize("path", pure_files())

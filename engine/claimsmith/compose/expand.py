@@ -38,6 +38,7 @@ from claimsmith.dialects.common.dialect import SECRET_REF, Dialect, Identity
 from claimsmith.dialects.common.klass import Opaque, Patch, Side, Template
 from claimsmith.dialects.common.template import cleaned
 from claimsmith.dialects.workloads.reading import APPLICATION, Application, read_application
+from claimsmith.functions.registry import Declared
 from claimsmith.kubernetes.scope import Scopes, refuse_elsewhere
 from claimsmith.patching import environments, patches
 from claimsmith.patching.compiled import Composed, Reader, compiled
@@ -128,13 +129,17 @@ def expand(
     rebind: frozenset[ClaimKey] = frozenset(),
     types: NativeTypes = UNKNOWN,
     live: Live | None = None,
+    declared: Declared | None = None,
 ) -> Expansion:
     """Every claim of the catalog as a draft; the problems of all claims are reported together.
 
-    `live` is what exists in the cluster, for pipelines that depend on it; without it nothing exists.
+    `live` is what exists in the cluster, for pipelines that depend on it; without it nothing exists. `declared` are the
+    functions of the project.
     """
     records = list(records)
-    expander = _Expander(catalog, {r.claim: r for r in records}, project, stack, scopes, rebind, types, live)
+    expander = _Expander(
+        catalog, {r.claim: r for r in records}, project, stack, scopes, rebind, types, live, declared
+    )
     drafts = [d for claim in catalog.claims.values() if (d := expander.draft(claim, ()))]
     known = {d.binding.claim.key for root in drafts for d in root.walk()} | set(catalog.claims)
     expander.bind_problems.problems += changed_and_gone(catalog, [r for r in records if r.claim not in known])
@@ -171,6 +176,7 @@ class _Expander:
     rebind: frozenset[ClaimKey]
     types: NativeTypes
     live: Live | None = None
+    declared: Declared | None = None
     unbound: list[Unbound] = field(default_factory=list)
     problems: Collector = field(default_factory=Collector)
     bind_problems: Collector = field(default_factory=Collector)
@@ -227,7 +233,9 @@ class _Expander:
         catalog = self.catalog
         given = [d.data for d in (*catalog.crossplane.environments.values(), *catalog.resources.values())]
         with at(None, prefix=f"{binding.claim.key}: "):
-            made = piped.run(klass, claim_data(binding), draft.identity, resources=given, live=self.live)
+            made = piped.run(
+                klass, claim_data(binding), draft.identity, resources=given, live=self.live, declared=self.declared
+            )
         draft.piped = replace(made, templates=catalog.marked(klass, made.templates))
         draft.status, draft.environment = made.status, made.environment
         self.warnings += made.warnings

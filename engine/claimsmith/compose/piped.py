@@ -21,6 +21,7 @@ from claimsmith.dialects.common.template import checked
 from claimsmith.functions import pipeline
 from claimsmith.functions.pipeline import Outcome, Surroundings
 from claimsmith.functions.protocol import ENVIRONMENT, Ready, Resource, Severity, State
+from claimsmith.functions.registry import Declared
 from claimsmith.functions.requirements import Sources
 
 MAX_PASSES: Final = 10
@@ -60,9 +61,13 @@ def run(
     *,
     resources: Sequence[Mapping[str, Any]] = (),
     live: Live | None = None,
+    declared: Declared | None = None,
 ) -> Piped:
-    """What the pipeline of a class makes for a composite; `resources` are what its functions may require."""
-    around = Surroundings(sources=Sources(resources))
+    """What the pipeline of a class makes for a composite.
+
+    `resources` are what its functions may require, `declared` the functions of the project.
+    """
+    around = Surroundings(sources=Sources(resources), declared=declared or {})
     observed, outcome = State(Resource(dict(composite))), Outcome(State())
     for _ in range(MAX_PASSES):
         outcome = pipeline.run(klass, observed, around)

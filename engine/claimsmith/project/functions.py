@@ -13,7 +13,7 @@ import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from claimsmith.base.documents import Document
 from claimsmith.base.errors import ComposeError, LoadError, Problem
@@ -21,7 +21,6 @@ from claimsmith.base.names import GroupKind, group_of
 from claimsmith.base.regexp import matches
 from claimsmith.base.values import object_at
 from claimsmith.dialects.crossplane.composition import FUNCTIONS, function_of
-from claimsmith.functions import grpc_caller, kcl, python
 from claimsmith.functions.protocol import Function
 from claimsmith.functions.registry import Bind, Place
 from claimsmith.platform.settings import FunctionSettings
@@ -29,8 +28,15 @@ from claimsmith.platform.settings import read as read_settings
 from claimsmith.project.load import load
 from claimsmith.project.settings import platform_settings
 
+if TYPE_CHECKING:
+    from claimsmith.functions import grpc_caller, kcl
+
+# The modules of functions are imported once a step needs one: most compositions need none of them.
+
 FILE: Final = "functions.yaml"
 FOLDER: Final = "functions"
+TRUST: Final = "CLAIMSMITH_FUNCTIONS"
+"""The environment variable that permits programs of the project to commands that do not deploy: its value is `run`."""
 MODULES: Final = "modules"
 """The folder below `functions/` with the KCL modules that programs in compositions import."""
 KIND: Final = GroupKind("pkg.crossplane.io", "Function")
@@ -53,6 +59,8 @@ class Declared(Mapping[str, Bind]):
 
     exact: Mapping[str, Bind]
     folders: Mapping[str, Bind]
+    confined: frozenset[str] = frozenset()
+    """The folders whose code can do no harm: the kernel confines it."""
 
     def __getitem__(self, name: str) -> Bind:
         if name in self.exact:
@@ -84,23 +92,45 @@ def beside(path: Path, listed: Path | None = None) -> Declared:
     return declared(root, settings, documents, listed.resolve().parent if listed else root)
 
 
+def of_project(root: Path, settings: FunctionSettings, *, programs: bool) -> Declared:
+    """The functions of a project. Without `programs`, those that run code of the project are refused."""
+    listed = root / FILE
+    documents = load([listed], root=root) if listed.is_file() else []
+    found = declared(root, settings, documents)
+    return found if programs or os.environ.get(TRUST) == "run" else _harmless(found)
+
+
+def _harmless(found: Declared) -> Declared:
+    """The functions without those that run code which is not confined."""
+    exact = {name: bind if name == "function-kcl" else _distrusted for name, bind in found.exact.items()}
+    folders = {name: bind if name in found.confined else _distrusted for name, bind in found.folders.items()}
+    return Declared(exact, folders, found.confined)
+
+
+def _distrusted(place: Place) -> Function:
+    what = f"the function {place.step.function!r} runs a program of the project, which only a deployment does"
+    fix = f"set {TRUST}=run, if you trust the files of the project"
+    raise ComposeError(place.document.problem(what, place.step.at.removesuffix(".input"), fix))
+
+
 def declared(
     root: Path, settings: FunctionSettings, documents: Iterable[Document] = (), folder_of_list: Path | None = None
 ) -> Declared:
     """The functions of a project: its folders, the documents of its functions.yaml, and what its settings permit."""
     folder = root / FOLDER
-    modules = _modules(folder / MODULES)
-    program = kcl.Program(packages=modules, folders=tuple(sorted(modules.values())))
     exact: dict[str, Bind] = {
-        "function-kcl": kcl.of_program(program),
-        "function-python": _permitted(settings, python.of_code(python.Code(interpreter=_interpreter(root, settings)))),
+        "function-kcl": lambda place: _in_composition(folder)(place),
+        "function-python": _permitted(settings, lambda place: _code("", root, settings)(place)),
     }
     for document in documents:
         name, place = _served(document, folder_of_list or root)
         if place:
+            from claimsmith.functions import grpc_caller
+
             exact[name] = _permitted(settings, grpc_caller.of_function(name, place))
-    embedded = {path.name: _embedded(path, root, settings) for path in _folders(folder)}
-    return Declared(exact, embedded)
+    found = _folders(folder)
+    embedded = {path.name: _embedded(path, root, settings) for path in found}
+    return Declared(exact, embedded, frozenset(path.name for path in found if (path / "main.k").is_file()))
 
 
 def _permitted(settings: FunctionSettings, bind: Bind) -> Bind:
@@ -134,6 +164,10 @@ def _served(document: Document, root: Path) -> tuple[str, grpc_caller.Address | 
         fix = "list functions of pkg.crossplane.io and nothing else"
         raise LoadError(document.problem(f"{data.get('kind')} is no function", "kind", fix))
     annotations = object_at(metadata, "annotations")
+    if not any(key in annotations for key in (_BINARY, _ADDRESS, _RUNTIME)):
+        return name, None
+    from claimsmith.functions import grpc_caller
+
     if _BINARY in annotations:
         path = Path(str(annotations[_BINARY])).expanduser()
         arguments = shlex.split(str(annotations.get(_ARGUMENTS, ""))) or grpc_caller.ARGUMENTS
@@ -152,6 +186,8 @@ def _address(document: Document, target: str, annotation: str) -> grpc_caller.Ad
         what = f"the function is at {target}, which is not this machine"
         fix = "run it here, or forward a local port to it: the connection is not encrypted"
         raise LoadError(document.problem(what, f"metadata.annotations[{annotation}]", fix))
+    from claimsmith.functions import grpc_caller
+
     return grpc_caller.Address(target)
 
 
@@ -170,17 +206,36 @@ def _folders(folder: Path) -> Sequence[Path]:
 def _embedded(folder: Path, root: Path, settings: FunctionSettings) -> Bind:
     """The function of a folder, in KCL or Python."""
     if (folder / "main.k").is_file():
-        return lambda place: kcl.of_program(_program(folder, root))(place)
-    code = python.Code(str(folder.resolve()), _interpreter(root, settings))
+        return lambda place: _in_folder(folder, root)(place)
 
     def bound(place: Place) -> Function:
         if not matches(folder.name, settings.scripts):
             what = f"the function {folder.name!r} is Python code of the project"
             fix = f"permit it in claimsmith.yaml: functions: {{scripts: [{folder.name}]}}"
             raise ComposeError(place.document.problem(what, place.step.at.removesuffix(".input"), fix))
-        return python.of_code(code)(place)
+        return _code(str(folder.resolve()), root, settings)(place)
 
     return bound
+
+
+def _code(folder: str, root: Path, settings: FunctionSettings) -> Bind:
+    from claimsmith.functions import python
+
+    return python.of_code(python.Code(folder, _interpreter(root, settings)))
+
+
+def _in_composition(folder: Path) -> Bind:
+    """KCL programs of compositions, with the modules of the project."""
+    from claimsmith.functions import kcl
+
+    modules = _modules(folder / MODULES)
+    return kcl.of_program(kcl.Program(packages=modules, folders=tuple(sorted(modules.values()))))
+
+
+def _in_folder(folder: Path, root: Path) -> Bind:
+    from claimsmith.functions import kcl
+
+    return kcl.of_program(_program(folder, root))
 
 
 def _interpreter(root: Path, settings: FunctionSettings) -> str:
@@ -189,6 +244,8 @@ def _interpreter(root: Path, settings: FunctionSettings) -> str:
 
 
 def _program(folder: Path, root: Path) -> kcl.Program:
+    from claimsmith.functions import kcl
+
     files = sorted(str(p.resolve()) for p in folder.glob("*.k") if not p.name.endswith("_test.k"))
     packages = dict(_dependencies(folder, root))
     return kcl.Program(tuple(files), packages, tuple(sorted({str(folder.resolve()), *packages.values()})))

@@ -32,7 +32,7 @@ from claimsmith.platform.permissions import permitted
 from claimsmith.platform.settings import Settings
 from claimsmith.platform.settings import read as read_settings
 from claimsmith.platform.unread import Unread, unread_fields
-from claimsmith.project import sdks, settings
+from claimsmith.project import functions, sdks, settings
 from claimsmith.project.layout import Layout
 from claimsmith.project.load import load, read_text
 from claimsmith.project.named_providers import NamedProvider, providers_in_files
@@ -156,6 +156,8 @@ class Project(Layout):
             rebind=rebind,
             types=native_types(sdks.index_of),
             live=live,
+            # A deployment runs the project's code anyway; other commands also read branches of strangers.
+            declared=functions.of_project(self.root, self.settings.functions, programs=live is not None),
         )
 
     def schedule(
