@@ -23,7 +23,7 @@ from lightkube.resources.core_v1 import ResourceQuota, Secret
 from lightkube.resources.core_v1 import ResourceQuotaStatus as QuotaStatus
 
 from claimsmith import lab
-from claimsmith.lab.behaviour import is_ready
+from claimsmith.lab.behaviour import READY_AFTER, is_ready
 from tests.e2e.creating_provider import both_ways
 from tests.e2e.examples import claim, private_mysql
 from tests.e2e.faults import KEYS, VICTIMS, Estate, Run, left_in
@@ -102,7 +102,7 @@ def test_what_is_not_ready_in_time_is_named_and_the_next_run_resumes(rig: Rig) -
     rig.namespace(rig.name)
     late = private_mysql("late")
     annotations = late["spec"]["resources"][1]["base"]["metadata"]["annotations"]
-    annotations["simulated-cloud.claimsmith.io/ready-after"] = "40s"
+    annotations[READY_AFTER] = "3600s"
     annotations["claimsmith.io/timeout"] = "6s"
     rig.write("components/late/class.yaml", late)
     rig.write("components/good/class.yaml", private_mysql("good"))
@@ -119,7 +119,11 @@ def test_what_is_not_ready_in_time_is_named_and_the_next_run_resumes(rig: Rig) -
         assert rig.secret_values(rig.name, name).keys() == KEYS
     assert rig.secret(rig.name, "slow") is None
 
+    # Not by time: however late the cluster was asked, it had to say that the server is not ready.
+    slow = rig.one(SERVER, claim="slow", namespace=rig.name)["metadata"]["name"]
+    rig.patch(SERVER, slow, {"metadata": {"annotations": {READY_AFTER: "0s"}}})
     eventually(lambda: is_ready(rig.one(SERVER, claim="slow", namespace=rig.name)))
+    rig.patch(SERVER, slow, {"metadata": {"annotations": {READY_AFTER: "3600s"}}})
     rig.ok(rig.up("dev"))
     assert rig.secret_values(rig.name, "slow").keys() == KEYS
 
