@@ -137,9 +137,7 @@ def expand(
     functions of the project.
     """
     records = list(records)
-    expander = _Expander(
-        catalog, {r.claim: r for r in records}, project, stack, scopes, rebind, types, live, declared
-    )
+    expander = _Expander(catalog, {r.claim: r for r in records}, project, stack, scopes, rebind, types, live, declared)
     drafts = [d for claim in catalog.claims.values() if (d := expander.draft(claim, ()))]
     known = {d.binding.claim.key for root in drafts for d in root.walk()} | set(catalog.claims)
     expander.bind_problems.problems += changed_and_gone(catalog, [r for r in records if r.claim not in known])
