@@ -41,6 +41,22 @@ def test_setting(tmp_path: Path, project: str, stack: str | None, want: str | No
     assert Project(root).setting("dev", "records") == want
 
 
+@pytest.mark.parametrize(
+    ("project", "stack", "want"),
+    [
+        pytest.param("", "{}", False, id="nowhere"),
+        pytest.param("", 'config: {"claimsmith:kubeconfig": x}', True, id="a-path"),
+        pytest.param("", 'config: {"claimsmith:kubeconfig": {secure: v1:x}}', True, id="a-secret"),
+        pytest.param('config: {"claimsmith:kubeconfig": {value: x}}', "{}", True, id="for-all-stacks"),
+        pytest.param("", 'config: {"claimsmith:records": "true"}', True, id="records"),
+        pytest.param("", 'config: {"claimsmith:context": x}', False, id="a-context-alone"),
+    ],
+)
+def test_stacks_that_name_a_cluster(tmp_path: Path, project: str, stack: str, want: bool) -> None:
+    root = write_files(tmp_path, {"Pulumi.yaml": f"name: shop\nruntime: python\n{project}\n", STACK: stack})
+    assert Project(root).names_cluster("dev") is want
+
+
 def test_a_salt_is_no_part_of_what_a_plan_is_made_of(tmp_path: Path) -> None:
     project = Project(write_files(tmp_path, {}))
     before = files_of(project, "dev")

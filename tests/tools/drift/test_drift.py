@@ -13,7 +13,7 @@ from claimsmith.base.absent import ABSENT
 from claimsmith.cli.app import app
 from claimsmith.project import workspace
 from claimsmith.project.project import Project
-from claimsmith.tools.drift.changes import MASKED, Drift, drift_of
+from claimsmith.tools.drift.changes import MASKED, Drift, drift_of, with_places
 from tests.support.refusal_files import FILES
 from tests.support.samples import write_files
 
@@ -244,3 +244,19 @@ def test_a_stack_that_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.chdir(write_files(tmp_path, FILES))
     assert Project(tmp_path).stacks() == ["dev"]
     assert CliRunner().invoke(app, ["drift", "dve"]).exit_code == 1
+
+
+def test_native_resources_are_named_by_their_templates() -> None:
+    head, types, _ = CLAIM.rsplit("::", 2)
+    urn = f"{head}::{types}$postgresql:index/database:Database::default-sql-database"
+    # Properties may be called as those of Kubernetes objects are.
+    inputs = {"kind": "x", "metadata": "y", "connectionLimit": 20}
+    old = {"custom": True, "parent": CLAIM, "id": "sql", "inputs": inputs, "outputs": inputs}
+    new = {**old, "inputs": {**inputs, "connectionLimit": 7}}
+    step_ = {"op": "update", "urn": urn, "provider": "p", "oldState": old, "newState": new, **diff("connectionLimit")}
+    (claim,) = drifted(step_).claims
+    (resource,) = claim.resources
+    assert (resource.child, resource.kind, resource.name) == ("database", "Database", "sql")
+    paths: list[tuple[str, str, str]] = []
+    with_places(drifted(step_), lambda *place: paths.append(place))
+    assert paths == [("Database.database.example.org/default/sql", "database", "properties.connectionLimit")]

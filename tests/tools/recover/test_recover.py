@@ -291,3 +291,19 @@ def test_the_copy_of_a_provider_that_runs_is_left_alone(tmp_path: Path, temporar
 
 def test_what_is_malformed_has_no_credentials() -> None:
     assert credentials("users: [1]\nclusters: x\n") == frozenset()
+
+
+def test_only_a_provider_knows_of_an_interrupted_native_creation() -> None:
+    native = {**resource("a"), "type": "postgresql:index/role:Role", "inputs": {"name": "a", "apiVersion": "g/v1"}}
+    pending = Pending("urn::a", CREATING, native, in_state=False)
+    assert (pending.native, pending.object_id) == (True, "")
+    step = Interrupted(pending).step
+    assert "only its provider knows" in step.found
+    assert "claimsmith.io/import" in step.step
+
+
+def test_objects_of_a_cluster_are_those_of_its_provider() -> None:
+    native = {**resource("a"), "type": "postgresql:index/role:Thing", "id": "a"}
+    found = state([{**resource("b"), "id": "shop/b"}, native])
+    assert [place for _, _, place in checkpoint.objects(found)] == ["shop/b"]
+    assert [held.key.name for held in checkpoint.held(found)] == ["b"]

@@ -31,7 +31,7 @@ def project(root: Path, claims: list[dict[str, Any]], *, given: bool = False, st
     files: dict[str, str | bytes] = {
         "Pulumi.yaml": "name: test\n",
         "components/x/class.yaml": yaml.safe_dump_all(SHARED),
-        "stacks/Pulumi.dev.yaml": "encryptionsalt: v1:x\nconfig:\n  a:b: c\n  a:s:\n    secure: v1:y\n",
+        "stacks/Pulumi.dev.yaml": "encryptionsalt: v1:x\nconfig:\n  a:b: c\n  a:s: {main: {x: [{secure: v1:y}]}}\n",
         "stacks/dev/claims/claims.yaml": yaml.safe_dump_all(claims),
         "stacks/dev/resources/given.yaml": yaml.safe_dump_all([GIVEN] if given else []),
         **{f"stacks/{s}/claims/.keep": "" for s in stacks},

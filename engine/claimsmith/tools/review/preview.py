@@ -44,6 +44,8 @@ _UNKNOWN = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"
 _HIDDEN = ("[secret]", "4dabf18193072939515e22adb298388d")
 _OURS = "pulumi.com/patchFieldManager"
 _SHOWN = 3
+_SINK = "ConnectionDetails"
+"""The kind of the components that take the connection details of claims to native resources."""
 
 
 def compare_preview(comparison: Comparison, steps: Sequence[Step]) -> Previewed:
@@ -174,10 +176,14 @@ def _tells(difference: Differing) -> bool:
 
 
 def _is_object(urn: str) -> bool:
-    return _type_of(urn).startswith("kubernetes:")
+    """Whether it is a resource of a provider: neither a component nor the engine's own."""
+    return not _type_of(urn).startswith(("claimsmith:", "pulumi:"))
 
 
 def _is_record(urn: str) -> bool:
+    """Whether files have no resource of its own: a record of a claim, or a sink of its connection details."""
+    if f"claimsmith:claimsmith.io:{_SINK}$" in urn:
+        return True
     words = urn.rpartition("::")[2].split("/")
     return words[-1] in ("claim", "composite", "instance", "requirement", "record") or "record" in words[-2:-1]
 
