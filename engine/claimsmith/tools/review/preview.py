@@ -15,8 +15,9 @@ from typing import Any
 from claimsmith.base import fieldpath
 from claimsmith.base.errors import FieldPathError, Problem
 from claimsmith.base.labels import OWNER
+from claimsmith.base.names import is_native
 from claimsmith.base.printable import one_line
-from claimsmith.base.values import Mix, Ref
+from claimsmith.base.values import Mix, Ref, object_at
 from claimsmith.project import workspace
 from claimsmith.project.project import Project
 from claimsmith.tools.review.changes import Difference, Op, Previewed
@@ -112,18 +113,24 @@ def _difference(pair: Pair, step: Step | None) -> Difference | None:
     its = fields_of(step)
     if pair.old and pair.new and engine in (Op.updated, Op.replaced):
         # A value that is unknown in the preview may turn out unchanged, so it is no difference.
-        its -= {p for p in its if _unknown(step, p)} - {d.path for d in pair.found}
+        its -= {p for p in its if _unknown(step, p)} - _changed(pair)
         engine = engine if its else Op.same
     if ours is not engine:
         return Difference(urn, ours.value, engine.value, _why(pair, step, engine))
     if ours is not Op.updated:
         return None
-    mine = {d.path for d in pair.found}
+    mine = _changed(pair)
     if mine == its:
         return None
     only_mine, only_its = sorted(map(fieldpath.to_text, mine - its)), sorted(map(fieldpath.to_text, its - mine))
     words = [f"updated ({', '.join(only)})" if only else "updated" for only in (only_mine, only_its)]
     return Difference(urn, words[0], words[1], _why(pair, step, engine))
+
+
+def _changed(pair: Pair) -> set[fieldpath.Path]:
+    """The fields that differ between the files, as the engine names them: of a native resource, its properties."""
+    paths = {d.path for d in pair.found}
+    return {p[1:] for p in paths if p[0] == "properties"} if is_native(pair.made.document) else paths
 
 
 def _unknown(step: Step, path: fieldpath.Path) -> bool:
@@ -158,7 +165,8 @@ def _why(pair: Pair, step: Step, engine: Op) -> str:
 
 def _deployed_otherwise(made: PlannedResource, inputs: Mapping[str, Any]) -> list[str]:
     """Where the engine's inputs of the last run differ from the base."""
-    found = [d for d in differences(dict(made.document), dict(inputs)) if _tells(d)]
+    document = object_at(made.document, "properties") if is_native(made.document) else made.document
+    found = [d for d in differences(dict(document), dict(inputs)) if _tells(d)]
     paths = [fieldpath.to_text(d.path) for d in found]
     return [*paths[:_SHOWN], *([f"{len(paths) - _SHOWN} more"] if len(paths) > _SHOWN else [])]
 
