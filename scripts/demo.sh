@@ -19,7 +19,7 @@ run cat "$claim"
 run claimsmith validate local
 run claimsmith render local
 
-say "2. The engine and two providers: found, or installed (a build from source takes about 7 minutes, once)"
+say "2. The engine and two providers: found, or installed (a build from source takes some minutes, once)"
 claimsmith toolchain --for postgresql > /dev/null 2>&1 || run claimsmith toolchain install --for postgresql
 run claimsmith toolchain --for postgresql
 

@@ -273,9 +273,12 @@ def as_outputs(data: dict[str, Any]) -> dict[str, Any]:
     return {**data, "spec": spec}
 
 
-# What needs a value while the program runs (a merge, a path below a field, a selector, the whole spec) cannot take an
-# Output.
-AT_ONCE = ("statements", "odd-names", "required", "opaque-templates", "copied-selectors", "crossplane-selectors")
+# What needs a value while the program runs (a merge, a path below a field, a selector, the whole spec, a loop) cannot
+# take an Output.
+AT_ONCE = (
+    *("statements", "odd-names", "required", "opaque-templates", "copied-selectors", "crossplane-selectors"),
+    "loops",
+)
 BY_HAND = [e for e in EXAMPLES if e.id not in {f"golden-{name}" for name in AT_ONCE}]
 
 

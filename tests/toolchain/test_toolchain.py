@@ -212,6 +212,13 @@ def test_version_of_a_bridged_provider_names_the_one_inside(name: str, module: s
     assert line in (folder / "bridged" / "go.mod").read_text()
 
 
+@pytest.mark.parametrize("name", parts.BRIDGED)
+def test_bridged_provider_has_the_version_of_the_installed_package(name: str, root: Path) -> None:
+    released = parts.SETS["default"][name].version.partition("+")[0]
+    pinned = f"\npulumi-{parts.package_of(name)}=={released} "
+    assert pinned in (root / "requirements.txt").read_text(encoding="utf-8")
+
+
 def test_every_part_is_for_something() -> None:
     assert {name for names in parts.USES.values() for name in names} == set(parts.NAMES)
 

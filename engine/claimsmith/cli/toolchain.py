@@ -57,7 +57,7 @@ def show(context: typer.Context, use: For = None, output: Output = Format.text) 
 def install(use: For = None, output: Output = Format.text) -> None:
     """Install the missing parts.
 
-    By an official download, else by a build with Go (about 20 minutes, once; a third of that for PostgreSQL alone).
+    By an official download, else by a build with Go (about 20 minutes, once; less with --for postgresql).
 
     Example: claimsmith toolchain install --for postgresql
     """

@@ -132,7 +132,7 @@ def _difference(pair: Pair, step: Step | None) -> Difference | None:
 def _changed(pair: Pair) -> set[fieldpath.Path]:
     """The fields that differ between the files, as the engine names them: of a native resource, its properties."""
     paths = {d.path for d in pair.found}
-    return {p[1:] for p in paths if p[0] == "properties"} if is_native(pair.made.document) else paths
+    return {p[1:] for p in paths if p[0] == "properties"} if is_native(pair.resource.document) else paths
 
 
 def _unknown(step: Step, path: fieldpath.Path) -> bool:
