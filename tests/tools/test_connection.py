@@ -88,7 +88,7 @@ BOUND = {"phase": "Bound", "resources": [], "connectionKeys": ["password"]}
 def test_a_run_that_failed_exported_nothing(
     project: Path, monkeypatch: pytest.MonkeyPatch, kept: dict[str, Any], what: str, fix: str
 ) -> None:
-    monkeypatch.setattr(workspace, "stack_outputs", lambda *_, show_secrets: {})
+    monkeypatch.setattr(workspace, "stack_outputs", lambda *_, **__: {})
     monkeypatch.setattr(workspace, "export_state", lambda *_: kept)
     done = CliRunner().invoke(app, ["connection", "dev", "orders"])
     text = " ".join(done.output.split())
