@@ -155,6 +155,6 @@ STRATEGIES: Mapping[str, st.SearchStrategy[Any]] = {
     "jinja2": texts("jinja2"),
     "go-template": texts("go-template"),
     "generate": st.one_of(documents("generate"), documents("generate"), documents("generate"), texts("generate")),
-    "native": texts("native"),
+    "native": st.one_of(texts("native"), st.from_regex(r"[a-z][a-z0-9]{0,8}", fullmatch=True)),
     "plan": st.one_of(documents("plan"), documents("plan"), documents("plan"), texts("plan")),
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import contextlib
 import copy
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -143,9 +144,11 @@ def _arrives(text: str, key: str) -> None:
         "metadata": {"namespace": "default", "name": "fuzzed"},
         "spec": {"text": text, "zones": [{"name": key, "text": text}], "classRef": {"name": "fuzzed", **_CLASS}},
     }
+    [document] = read_documents(json.dumps(claim, ensure_ascii=False), file="stacks/dev/claims/c.yaml")
+    text = document.data["spec"]["text"]  # YAML folds some line breaks
     catalog = read_catalog(
         read_documents(seeds.NATIVE, file="components/x/class.yaml"),
-        [Document(claim, "stacks/dev/claims/c.yaml", 1)],
+        [document],
         bindable=_bindable(),
     )
     scopes = _scopes(catalog)
