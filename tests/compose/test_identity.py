@@ -16,10 +16,12 @@ from claimsmith.base.labels import (
     TIMEOUT,
 )
 from claimsmith.base.merge import MergePolicy
+from claimsmith.base.names import GroupKind
 from claimsmith.base.transform import parse_transform
 from claimsmith.base.values import has
 from claimsmith.compose.identity import dress
 from claimsmith.compose.options import DEFAULT_TIMEOUT, options_of, with_live_values
+from claimsmith.dialects.aggregates.dialect import AGGREGATES
 from claimsmith.dialects.common.dialect import Dialect, Identity, label_value
 from claimsmith.dialects.common.klass import Patch, Side
 from claimsmith.dialects.composite_classes.dialect import COMPOSITE_CLASSES
@@ -104,7 +106,7 @@ def test_long_label_values_stay_distinct() -> None:
 
 
 def dressed(dialect: Dialect = COMPOSITE_CLASSES, external: str | None = None, **document: Any) -> dict[str, Any]:
-    data = {"apiVersion": "a/v1", "kind": "Bucket", **document}
+    data = {"apiVersion": "storage.example.org/v1", "kind": "Bucket", **document}
     return dress(data, "bucket", replace(IDENTITY, dialect=dialect, external_name=external))
 
 
@@ -126,6 +128,36 @@ def test_a_child_of_a_composite() -> None:
 def test_a_child_of_a_claim() -> None:
     spec = dressed(RESOURCE_CLASSES)["spec"]
     assert spec == {"claimRef": IDENTITY.claim_reference(), "classRef": dict(IDENTITY.class_ref)}
+
+
+@pytest.mark.parametrize(
+    "dialect",
+    [
+        pytest.param(COMPOSITE_CLASSES, id="composite"),
+        pytest.param(RESOURCE_CLASSES, id="claim"),
+        pytest.param(AGGREGATES, id="aggregate"),
+    ],
+)
+@pytest.mark.parametrize(
+    ("api_version", "built_in"),
+    [
+        pytest.param("v1", True, id="core"),
+        pytest.param("apps/v1", True, id="group-without-a-dot"),
+        pytest.param("rbac.authorization.k8s.io/v1", True, id="group-of-kubernetes"),
+        pytest.param("storage.example.org/v1", False, id="a-providers-group"),
+        pytest.param("cluster.x-k8s.io/v1beta1", False, id="group-of-an-operator"),
+    ],
+)
+@pytest.mark.parametrize("own", [{"data": {"k": "v"}}, {"spec": {"replicas": 1}}], ids=["no-spec", "spec"])
+def test_kinds_of_kubernetes_have_labels_and_no_reference(
+    dialect: Dialect, api_version: str, built_in: bool, own: dict[str, Any]
+) -> None:
+    made = dressed(dialect, apiVersion=api_version, **own)
+    assert ({k: v for k, v in made.items() if k not in ("apiVersion", "kind", "metadata")} == own) is built_in
+    assert made["metadata"]["labels"]["resourceclaim.crossplane.io/uid"] == UID
+    kind = GroupKind.of(made)
+    assert dialect.is_managed(kind, managed=(), seen=()) is not built_in
+    assert dialect.is_managed(kind, managed={kind}, seen=())
 
 
 def test_own_labels_are_kept_but_do_not_hide_whose_it_is() -> None:

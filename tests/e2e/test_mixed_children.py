@@ -1,8 +1,10 @@
-"""A composition with children of both sorts, in one run: a real PostgreSQL server and a real API server."""
+"""Classes with children of both sorts, in one run: a real PostgreSQL server and a real API server."""
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +14,7 @@ from lightkube.resources.core_v1 import ConfigMap, Secret
 from claimsmith import lab
 from claimsmith.lab import install_crds, postgresql
 from claimsmith.project.project import crds_needed
-from tests.e2e.databases import STACK, DatabaseRig, psql
+from tests.e2e.databases import GROUP, KIND, STACK, DatabaseRig, psql
 from tests.e2e.rig import RESOURCE_GROUP
 
 pytestmark = pytest.mark.e2e
@@ -126,36 +128,85 @@ def composition(namespace: str) -> dict[str, Any]:
     }
 
 
-@pytest.fixture
-def mixed(
-    control_plane: lab.Status, postgresql_server: postgresql.Server, tmp_path: Path
-) -> Iterator[tuple[DatabaseRig, str]]:
-    """A composite of it, deployed."""
-    rig = DatabaseRig(tmp_path / "project", Path(control_plane.kubeconfig), "pmixed", server=postgresql_server)
-    name = rig.named()
+def composite_class() -> dict[str, Any]:
+    """The same as a composite class. Its ConfigMap and its Secret are in the provider's default namespace."""
+    named = [{"fromClaimFieldPath": "metadata.name", "toResourceFieldPath": "properties.name"}]
+    group = {"apiVersion": "azure.crossplane.io/v1alpha3", "kind": "ResourceGroup", "spec": {"location": "West US"}}
+    secret = {"password": "${password.result}", "user": "${role.name}"}
+    data = {"database": "name=${database.name}", "pet": "${pet.id}"}
+    bases: dict[str, dict[str, Any]] = {
+        "password": {"type": "random:RandomPassword", "properties": {"length": 24, "special": False}},
+        "role": {"type": "postgresql:Role", "properties": {"login": True, "password": "${password.result}"}},
+        "database": {"type": "postgresql:Database", "properties": {"owner": "${role.name}"}},
+        "group": group,
+        "pet": {
+            "type": "random:RandomPet",
+            "properties": {"length": 1, "prefix": "${group.status.atProvider.provisioningState}"},
+        },
+        "secret": {"apiVersion": "v1", "kind": "Secret", "stringData": secret},
+        "config": {"apiVersion": "v1", "kind": "ConfigMap", "data": data},
+    }
+    patched = ("role", "database")
+    resources = [{"name": n, "base": b, **({"patches": named} if n in patched else {})} for n, b in bases.items()]
+    return {
+        "apiVersion": "infrastructure.crossplane.io/v1alpha1",
+        "kind": "CompositeResourceClass",
+        "metadata": {"name": "mixed"},
+        "spec": {"claim": {"apiVersion": f"{GROUP}/v1alpha1", "kind": KIND}, "resources": resources},
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class Mixed:
+    """A claim of one of them, deployed."""
+
+    rig: DatabaseRig
+    database: str
+    namespace: str
+    """Where its ConfigMap and its Secret are."""
+
+
+def of_a_composition(rig: DatabaseRig, name: str) -> str:
     rig.namespace(rig.name)
     rig.write("components/mixed/definition.yaml", [DEFINITION, composition(rig.name)])
     composite = {"metadata": {"name": "mixed"}, "spec": {"database": name}}
     rig.write(f"stacks/{STACK}/claims/mixed.yaml", {"apiVersion": "example.org/v1", "kind": "XDatabase", **composite})
+    return rig.name
+
+
+def of_a_composite_class(rig: DatabaseRig, name: str) -> str:
+    rig.write("components/mixed/class.yaml", composite_class())
+    rig.claim(name, klass="mixed")
+    return "default"
+
+
+@pytest.fixture(params=[of_a_composition, of_a_composite_class], ids=["composition", "composite-class"])
+def mixed(
+    request: pytest.FixtureRequest, control_plane: lab.Status, postgresql_server: postgresql.Server, tmp_path: Path
+) -> Iterator[Mixed]:
+    rig = DatabaseRig(tmp_path / "project", Path(control_plane.kubeconfig), "pmixed", server=postgresql_server)
+    name = rig.named()
+    namespace = request.param(rig, name)
     rig.prepare()
     install_crds(Path(control_plane.kubeconfig), crds_needed(rig.root))
     rig.ok(rig.pulumi("config", "set", "--stack", STACK, "claimsmith:kubeconfig", str(control_plane.kubeconfig)))
     rig.ok(rig.up(STACK))
-    yield rig, name
+    yield Mixed(rig, name, namespace)
     rig.destroy(STACK)
     rig.drop()
     rig.close()
 
 
-def test_values_pass_between_both_sorts_in_one_run(mixed: tuple[DatabaseRig, str]) -> None:
-    rig, name = mixed
+def test_values_pass_between_both_sorts_in_one_run(mixed: Mixed) -> None:
+    rig, name = mixed.rig, mixed.database
     (group,) = rig.live(RESOURCE_GROUP)
-    (config,) = [c for c in rig.client.list(ConfigMap, namespace=rig.name) if "pet" in (c.data or {})]
-    assert config.data["database"] == f"name={name}"
+    configs = rig.client.list(ConfigMap, namespace=mixed.namespace)
+    (config,) = [c for c in configs if (c.data or {}).get("database") == f"name={name}"]
     assert config.data["pet"].startswith(f"{group['status']['atProvider']['provisioningState']}-")
-    (found,) = [s for s in rig.client.list(Secret, namespace=rig.name) if "user" in (s.data or {})]
-    secret = rig.secret_values(rig.name, found.metadata.name)
-    assert secret["user"] == name
+    user = base64.b64encode(name.encode()).decode()
+    secrets = rig.client.list(Secret, namespace=mixed.namespace)
+    (found,) = [s for s in secrets if (s.data or {}).get("user") == user]
+    secret = rig.secret_values(mixed.namespace, found.metadata.name)
     assert rig.server
     address = f"postgresql://{name}@{rig.server.host}:{rig.server.port}/{name}"
     assert rig.ok(psql(address, "SELECT current_user", password=secret["password"])).out == f"{name}\n"

@@ -1,4 +1,4 @@
-"""Fuzz everything that reads what a user writes: `make fuzz`, or `python -m fuzz --seed 7 --inputs 1000000`."""
+"""Fuzz everything that reads what a user writes: `make fuzz`, or `python -m tests.fuzz --seed 7 --inputs 1000000`."""
 
 from __future__ import annotations
 
@@ -18,9 +18,11 @@ ROOT = Path(__file__).resolve().parents[2]
 SHARES = {
     "hypothesis": {
         "documents": 3, "fieldpath": 3, "transforms": 6, "jinja2": 3, "go-template": 3, "generate": 4, "plan": 3,
+        "native": 3,
     },
     "atheris": {
         "documents": 35, "fieldpath": 45, "transforms": 45, "jinja2": 18, "go-template": 18, "generate": 8, "plan": 6,
+        "native": 6,
     },
 }  # fmt: skip
 """Of so many inputs, how many each engine gives to each target: more to what is quick."""
@@ -63,7 +65,7 @@ def run(engine: str, target: str, seed: int, inputs: int, folder: Path, died: li
     """One worker until it ends; tells how many inputs it tried."""
     name = f"{engine}-{target}"
     log = folder / f"{name}.log"
-    command = [sys.executable, "-m", "fuzz.worker", engine, target, str(seed), str(inputs), str(folder)]
+    command = [sys.executable, "-m", "tests.fuzz.worker", engine, target, str(seed), str(inputs), str(folder)]
     with log.open("wb") as file:
         environment = {**os.environ, "PYTHONHASHSEED": str(seed % 2**32)}
         code = subprocess.run(command, cwd=ROOT, stdout=file, stderr=file, env=environment).returncode

@@ -9,6 +9,7 @@ MODULES = frozenset({"enum", "typing", "pulumi", "claimsmith.deploy"})
 METHODS = frozenset(
     {"child", "composite", "templated", "select", "observed", "start_environment", "publish_connection"}
     | {"child_name", "child_options", "claim_labels", "claim_tags", "config", "publish_details"}
+    | {"each", "holds", "pipeline"}
 )
 _SDK = re.compile(r"pulumi_[a-z0-9_]+")
 _BUILT_IN = frozenset({"super", "dict"})
@@ -24,6 +25,7 @@ def refuse_foreign(tree: ast.Module) -> None:
     imported = {a.name for n in ast.walk(tree) if isinstance(n, ast.ImportFrom) for a in n.names}
     classes = {n.name for n in tree.body if isinstance(n, ast.ClassDef)}
     sdks = {a.asname or a.name for n in tree.body if isinstance(n, ast.Import) for a in n.names} - {"pulumi"}
+    elements = {ast.unparse(n.target) for n in ast.walk(tree) if isinstance(n, ast.For)}
     for node in ast.walk(tree):
         match node:
             case ast.Import(names=names):
@@ -35,13 +37,19 @@ def refuse_foreign(tree: ast.Module) -> None:
             case ast.Call(func=ast.Name(id=name)):
                 assert name in imported | _BUILT_IN, f"calls {name}"
             case ast.Call(func=ast.Attribute(attr=name, value=value)):
-                _refuse_call(name, value, sdks)
+                _refuse_call(name, value, sdks, elements)
             case ast.Attribute(attr=name):
                 assert not name.startswith("__") or name == "__init__", f"reads {name}"
             case ast.FunctionDef(name=name):
                 assert name == "__init__", f"defines {name}"
             case ast.Expr(value=value):
                 assert isinstance(value, ast.Call | ast.Constant), f"a statement that is {ast.unparse(value)}"
+            case ast.For(target=ast.Name(), iter=ast.Call(func=func), orelse=[]):
+                assert ast.unparse(func) == "self.each", f"a loop over {ast.unparse(node.iter)}"
+            case ast.If(test=ast.Call(func=func), orelse=[]):
+                assert ast.unparse(func) in ("is_set", "self.holds"), f"a condition that is {ast.unparse(node.test)}"
+            case ast.Starred(value=ast.Call(func=func)):
+                assert ast.unparse(func) == "self.pipeline", f"spreads {ast.unparse(node.value)}"
             case _:
                 assert isinstance(node, (*_DATA, *_STATEMENTS)), f"holds {type(node).__name__}"
     assert not classes & imported, "a class hides what is imported"
@@ -52,7 +60,7 @@ def _is_sdk(alias: ast.alias) -> bool:
     return bool(_SDK.fullmatch(alias.name)) and alias.asname == alias.name.removeprefix("pulumi_")
 
 
-def _refuse_call(name: str, value: ast.expr, sdks: set[str]) -> None:
+def _refuse_call(name: str, value: ast.expr, sdks: set[str], elements: set[str]) -> None:
     root, *_ = ast.unparse(value).split(".")
     if root in sdks:
         # A resource, or a member of an enum, of a module of that SDK.
@@ -65,6 +73,8 @@ def _refuse_call(name: str, value: ast.expr, sdks: set[str]) -> None:
             assert name == "get", f"calls spec.{name}"
         case ast.Name(id="self"):
             assert name in METHODS, f"calls self.{name}"
+        case ast.Name(id=element) if element in elements:
+            assert name == "child", f"calls {name} of an element"
         case ast.Call(func=ast.Name(id="super")):
             assert name == "__init__", f"calls super().{name}"
         case _:

@@ -31,7 +31,7 @@ def _texts(*folders: str) -> list[str]:
 _NOT_CLASSES = {"references.yaml", "bindable.yaml", "bindings.yaml"}
 CLASSES = _texts("components")
 REFERENCES = (ROOT / "components" / "references.yaml").read_text(encoding="utf-8")
-CLAIMS = _texts("stacks/dev/claims", "stacks/prod/claims", "stacks/showcase/claims")
+CLAIMS = _texts("stacks/dev/claims", "stacks/local/claims", "stacks/prod/claims", "stacks/showcase/claims")
 GOLDEN = [p.read_text(encoding="utf-8") for p in sorted((ROOT / "tests" / "golden").glob("*/platform.yaml"))]
 
 PATHS = [
@@ -53,6 +53,61 @@ GO = [
     '{{ define "t" }}{{ . }}{{ end }}{{ template "t" .spec.n }}{{ regexReplaceAll "a+" "baa" "${0}" }}{{ `raw` }}',
     '{{ list 1 2 | join "," | b64enc }}{{ dict "a" 1 | toYaml | indent 2 }}{{ semver "1.2.3" }}{{ until 3 }}',
 ]
+INTERPOLATIONS = [
+    "${", "}", "$${", "$", "${password.result}", "${role.name}", "${password.bcryptHash[0]}", "${password}", "${.}",
+    "${nobody.result}", "${password.nothing}", "a-${role.id}-${role.id}", "${config.metadata.name}", "${a['b.c'].d}",
+]  # fmt: skip
+NATIVE_WORDS = [
+    *_words("type properties options outputs random:RandomPassword postgresql:Role aws:s3:Bucket random: :: a:b:c:d"),
+    *_words("nameSelector matchComposite matchControllerRef matchLabels output provider protect retainOnDelete"),
+    *_words("ignoreChanges replaceOnChanges deleteBeforeReplace dependsOn aliases customTimeouts import"),
+    *_words("forEach when each in key fromResource fromConfig properties.name outputs.result"),
+    "size(spec.zones) > 1", "spec.zones", "zone.name", "has(spec.peer)",
+]  # fmt: skip
+NATIVE = """\
+apiVersion: infrastructure.crossplane.io/v1alpha1
+kind: CompositeResourceClass
+metadata: {name: fuzzed}
+spec:
+  claim: {apiVersion: fuzz.example.org/v1alpha1, kind: Fuzzed}
+  resources:
+  - name: password
+    base:
+      type: random:RandomPassword
+      properties: {length: 24, keepers: {a: "x-${role.name}"}}
+      options: {protect: true, ignoreChanges: [keepers], customTimeouts: {create: 5m}}
+      metadata: {labels: {app: fuzz}}
+  - name: role
+    base:
+      type: postgresql:Role
+      properties: {login: true}
+      options: {provider: main, dependsOn: [config]}
+    patches:
+    - {fromClaimFieldPath: spec.text, toResourceFieldPath: properties.name}
+    connectionDetails:
+    - {name: password, fromResource: password, fromFieldPath: outputs.result}
+    - {name: host, fromConfig: "postgresql:host"}
+  - name: database
+    base:
+      type: postgresql:Database
+      properties: {ownerSelector: {matchComposite: true, type: "postgresql:Role", output: name}}
+    patches:
+    - {fromClaimFieldPath: spec.text, toResourceFieldPath: properties.name}
+    - fromClaimFieldPath: spec.text
+      toResourceFieldPath: properties.template
+      transforms: [{type: string, string: {fmt: "%s-${role.name}"}}]
+  - name: config
+    base: {apiVersion: v1, kind: ConfigMap, data: {constant: a}}
+    patches:
+    - {fromClaimFieldPath: spec.text, toResourceFieldPath: data.text}
+  - name: zone
+    forEach: {each: zone, in: spec.zones, key: name}
+    when: zone.name
+    base: {type: "random:RandomPet", properties: {length: 1}}
+    patches:
+    - {fromClaimFieldPath: zone.text, toResourceFieldPath: properties.prefix}
+"""
+"""A class of native children in which a claim's text reaches every sort of place, within a loop too."""
 YAML = ["a: &x {b: 1}\nc: *x\n", "a: |\n  b\n---\nd: [1, 2.50, 0x1, ~, 'x', \"\\n\"]\n", "? a\n: !!str 1\n...\n"]
 
 FORMATS = _words(
@@ -91,14 +146,17 @@ TOKENS = {
     ],
 }
 _FIELDS = ["spec", "metadata", "name", "patches", "base", "transforms", "labels"]
-TOKENS["generate"] = [*TOKENS["documents"], *HOSTILE, *FORMATS, *PATTERNS, *QUANTITIES, *_FIELDS]
+_NATIVE = [*INTERPOLATIONS, *NATIVE_WORDS]
+TOKENS["generate"] = [*TOKENS["documents"], *HOSTILE, *FORMATS, *PATTERNS, *QUANTITIES, *_FIELDS, *_NATIVE]
 TOKENS["plan"] = TOKENS["generate"]
+TOKENS["native"] = [*INTERPOLATIONS, *HOSTILE, *FORMATS, "a", "password", "role", ".", " "]
 
 TEXTS = {
     "documents": [*YAML, *CLASSES, *CLAIMS],
     "fieldpath": PATHS,
     "jinja2": JINJA,
     "go-template": GO,
-    "generate": [*CLASSES, *GOLDEN],
+    "generate": [*CLASSES, *GOLDEN, NATIVE],
     "plan": CLAIMS,
+    "native": INTERPOLATIONS,
 }

@@ -20,6 +20,7 @@ _NUMBERS = st.one_of(
 )
 _WORDS = st.one_of(
     st.text(max_size=12),
+    st.sampled_from([*seeds.INTERPOLATIONS, *seeds.NATIVE_WORDS]),
     st.sampled_from([*seeds.HOSTILE, *seeds.FORMATS, *seeds.PATTERNS, *seeds.QUANTITIES, "x" * 300, ""]),
 )
 _LEAVES = st.one_of(st.none(), st.booleans(), _NUMBERS, _WORDS)
@@ -154,5 +155,6 @@ STRATEGIES: Mapping[str, st.SearchStrategy[Any]] = {
     "jinja2": texts("jinja2"),
     "go-template": texts("go-template"),
     "generate": st.one_of(documents("generate"), documents("generate"), documents("generate"), texts("generate")),
+    "native": st.one_of(texts("native"), st.from_regex(r"[a-z][a-z0-9]{0,8}", fullmatch=True)),
     "plan": st.one_of(documents("plan"), documents("plan"), documents("plan"), texts("plan")),
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import contextlib
 import copy
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -16,11 +17,12 @@ from pydantic import ValidationError
 from claimsmith import generate, render, templating
 from claimsmith.base import fieldpath
 from claimsmith.base.documents import Document, read_documents
-from claimsmith.base.errors import EngineError, ModelError
+from claimsmith.base.errors import EngineError, ModelError, ProviderError
 from claimsmith.base.merge import MergePolicy
 from claimsmith.base.transform import parse_transform
 from claimsmith.compose import scheduling
 from claimsmith.compose.expand import expand
+from claimsmith.compose.native_types import native_types
 from claimsmith.compose.planning import build_plan
 from claimsmith.compose.reference_table import read_table
 from claimsmith.compose.references import Table
@@ -28,6 +30,8 @@ from claimsmith.dialects.common.bindable import Bindable, read_bindable
 from claimsmith.kubernetes.scope import Scopes
 from claimsmith.patching import patches, transforms
 from claimsmith.platform.catalog import Catalog, read_catalog
+from claimsmith.project.sdks import index_of
+from claimsmith.providers.index import Index, missing
 from claimsmith.templating import limits
 from tests.fuzz import seeds
 from tests.fuzz.safe_code import refuse_foreign
@@ -104,7 +108,7 @@ def generated(text: str) -> None:
     platform = read_documents(text, file="components/x/class.yaml")
     catalog = read_catalog(platform, bindable=_bindable())
     for klass in catalog.classes.values():
-        source = generate.generate([klass], _table(), source="components/x/class.yaml")
+        source = generate.generate([klass], _table(), source="components/x/class.yaml", sdks=_sdk)
         compile(source, "component.py", "exec", dont_inherit=True)
         refuse_foreign(ast.parse(source))
 
@@ -114,11 +118,58 @@ def planned(text: str) -> None:
     claims = read_documents(text, file="stacks/dev/claims/c.yaml")
     catalog = read_catalog(_platform(), claims, bindable=_bindable())
     scopes = _scopes(catalog)
-    found = expand(catalog, [], project="shop", stack="dev", scopes=scopes)
+    found = expand(catalog, [], project="shop", stack="dev", scopes=scopes, types=native_types(_sdk))
     scheduled = scheduling.schedule(catalog, found, [], project="shop", stack="dev")
     plan = build_plan(found, project="shop", stack="dev", table=_table(), schedule=scheduled, scopes=scopes)
     for part in render.stream(plan):
         part.encode("utf-8", "surrogatepass")
+
+
+_CLASS = {"apiVersion": "infrastructure.crossplane.io/v1alpha1", "kind": "CompositeResourceClass"}
+
+
+def interpolated(text: str) -> None:
+    """A claim's text in native children and loops: it arrives as it is, and never names a sibling.
+
+    As the key of an element it is refused where it cannot be part of a name.
+    """
+    for key in ("a", text):
+        _arrives(text, key)
+
+
+def _arrives(text: str, key: str) -> None:
+    claim = {
+        "apiVersion": "fuzz.example.org/v1alpha1",
+        "kind": "Fuzzed",
+        "metadata": {"namespace": "default", "name": "fuzzed"},
+        "spec": {"text": text, "zones": [{"name": key, "text": text}], "classRef": {"name": "fuzzed", **_CLASS}},
+    }
+    [document] = read_documents(json.dumps(claim, ensure_ascii=False), file="stacks/dev/claims/c.yaml")
+    text = document.data["spec"]["text"]  # YAML folds some line breaks
+    catalog = read_catalog(
+        read_documents(seeds.NATIVE, file="components/x/class.yaml"),
+        [document],
+        bindable=_bindable(),
+    )
+    scopes = _scopes(catalog)
+    found = expand(catalog, [], project="shop", stack="dev", scopes=scopes, types=native_types(_sdk))
+    plan = build_plan(found, project="shop", stack="dev", table=_table(), scopes=scopes)
+    [planned_claim] = plan.claims
+    children = {c.address.template: c.document for c in planned_claim.children}
+    assert children["role"]["properties"]["name"] == text
+    assert children["database"]["properties"]["name"] == text
+    assert children["database"]["properties"]["template"] == f"{text}-${{role.name}}"
+    assert children["config"]["data"]["text"] == text
+    assert all(d["properties"]["prefix"] == text for n, d in children.items() if n.startswith("zone"))
+    for part in render.stream(plan):
+        part.encode("utf-8", "surrogatepass")
+
+
+def _sdk(package: str) -> Index:
+    """The SDK of a small provider; the large ones take seconds to read, and count as not installed."""
+    if package not in ("random", "postgresql"):
+        raise ProviderError(missing(package))
+    return index_of(package)
 
 
 @cache
@@ -168,4 +219,5 @@ TARGETS: Mapping[str, Callable[[Any], None]] = {
     "go-template": go_template,
     "generate": generated,
     "plan": planned,
+    "native": interpolated,
 }

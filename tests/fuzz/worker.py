@@ -1,4 +1,4 @@
-"""One target under one engine, in a process of its own: `python -m fuzz.worker ENGINE TARGET SEED INPUTS FOLDER`."""
+"""One target under one engine, in a process of its own: `-m tests.fuzz.worker ENGINE TARGET SEED INPUTS FOLDER`."""
 
 from __future__ import annotations
 

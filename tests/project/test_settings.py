@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from claimsmith.project.project import Project
+from claimsmith.project.settings import outside_plugins
 from claimsmith.tools.review.project import files_of
 from tests.support.paths import ROOT
 from tests.support.samples import write_files
@@ -74,3 +75,35 @@ def test_a_setting_is_part_of_what_a_plan_is_made_of(tmp_path: Path) -> None:
 @pytest.mark.parametrize("ignored", [ROOT / ".gitignore", ROOT / "engine/claimsmith/tools/scaffold/project/gitignore"])
 def test_the_files_that_the_engine_writes_a_salt_to_are_ignored(ignored: Path) -> None:
     assert {".claimsmith/", "stacks/Pulumi.*.yaml"} <= set(ignored.read_text(encoding="utf-8").splitlines())
+
+
+PROGRAM = "pulumi-resource-toy"
+
+
+@pytest.mark.parametrize(
+    ("entry", "want"),
+    [
+        pytest.param("{name: toy, path: ../../cache/toy}", f"cache/toy/{PROGRAM}", id="a-folder"),
+        pytest.param("{name: toy, path: OUTSIDE/cache/toy}", f"cache/toy/{PROGRAM}", id="an-absolute-path"),
+        pytest.param(f"{{name: toy, path: ../../cache/toy/{PROGRAM}}}", f"cache/toy/{PROGRAM}", id="a-program"),
+        pytest.param("{name: other, path: ../../cache/toy}", None, id="no-program-of-that-name"),
+        pytest.param("{name: toy, path: ../../cache/none}", None, id="nothing-there"),
+        pytest.param("{name: toy}", None, id="no-path"),
+        pytest.param("toy", None, id="no-object"),
+        pytest.param("{name: toy, path: plugins}", None, id="of-the-project"),
+        pytest.param("{name: toy, path: ../beside}", None, id="of-the-repository"),
+        pytest.param("{name: toy, path: OUTSIDE/repository/beside}", None, id="of-the-repository-by-its-whole-path"),
+        pytest.param("{name: toy, path: ../../linked}", None, id="of-the-repository-by-a-link"),
+        pytest.param("{name: toy, path: link}", f"cache/toy/{PROGRAM}", id="a-link-to-one-outside"),
+    ],
+)
+def test_plugins_that_are_no_file_of_the_repository(tmp_path: Path, entry: str, want: str | None) -> None:
+    places = ("cache/toy", "repository/beside", "repository/project/plugins")
+    write_files(tmp_path, {f"{place}/{PROGRAM}": "" for place in places})
+    (tmp_path / "repository" / ".git").mkdir()
+    (tmp_path / "linked").symlink_to(tmp_path / "repository" / "beside")
+    (tmp_path / "repository" / "project" / "link").symlink_to(tmp_path / "cache" / "toy")
+    listed = entry.replace("OUTSIDE", str(tmp_path))
+    project = f"name: shop\nruntime: python\nplugins:\n  providers:\n  - {listed}\n"
+    root = write_files(tmp_path / "repository" / "project", {"Pulumi.yaml": project})
+    assert outside_plugins(root) == ({"toy": (tmp_path / want).resolve()} if want else {})

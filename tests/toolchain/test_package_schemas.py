@@ -81,6 +81,15 @@ def test_a_spoilt_cache_is_asked_again(home: Path) -> None:
     assert len(asked(home)) == 2
 
 
+def test_the_plugin_that_a_project_names_comes_first(home: Path) -> None:
+    plugin(home, "1.0.0")
+    named = home / "own" / "pulumi-resource-toy"
+    named.parent.mkdir()
+    named.write_text("")
+    assert package_schemas.package_schema("toy", named) is not None
+    assert asked(home) == [f"package get-schema {named}"]
+
+
 @pytest.mark.parametrize("case", ["no-plugin", "no-engine", "engine-fails", "no-schema"])
 def test_what_cannot_be_asked_is_unknown(home: Path, monkeypatch: pytest.MonkeyPatch, case: str) -> None:
     if case != "no-plugin":

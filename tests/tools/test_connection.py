@@ -63,6 +63,40 @@ def test_refusals(outputs: dict[str, Any], claim: str, what: str, fix: str) -> N
     assert fix in problem.fix
 
 
+def state(name: str, outputs: dict[str, Any] | None, **more: Any) -> dict[str, Any]:
+    """The state of a run that failed: a stack without outputs, and a component as the engine keeps it."""
+    stack = {"urn": "urn:pulumi:dev::shop::pulumi:pulumi:Stack::shop-dev", "type": "pulumi:pulumi:Stack"}
+    kind = "claimsmith:database.example.org:PostgreSQLDatabase"
+    component = {"urn": f"urn:pulumi:dev::shop::{kind}::{name}", "type": kind, "parent": stack["urn"], **more}
+    return {"deployment": {"resources": [stack, component | ({} if outputs is None else {"outputs": outputs})]}}
+
+
+BOUND = {"phase": "Bound", "resources": [], "connectionKeys": ["password"]}
+
+
+@pytest.mark.parametrize(
+    ("kept", "what", "fix"),
+    [
+        pytest.param(state("default/orders", BOUND), "failed before it exported", "run it again", id="healthy"),
+        pytest.param(state("default/orders", {}), "deployed in part", "run it again", id="no-outputs"),
+        pytest.param(state("default/orders", None), "deployed in part", "run it again", id="interrupted"),
+        pytest.param(state("default/orders", BOUND, delete=True), "not deployed yet", "run first", id="to-be-deleted"),
+        pytest.param(state("default/other", BOUND), "not deployed yet", "run first", id="another-claim"),
+        pytest.param({"deployment": {}}, "not deployed yet", "run first", id="empty-state"),
+    ],
+)
+def test_a_run_that_failed_exported_nothing(
+    project: Path, monkeypatch: pytest.MonkeyPatch, kept: dict[str, Any], what: str, fix: str
+) -> None:
+    monkeypatch.setattr(workspace, "stack_outputs", lambda *_, **__: {})
+    monkeypatch.setattr(workspace, "export_state", lambda *_: kept)
+    done = CliRunner().invoke(app, ["connection", "dev", "orders"])
+    text = " ".join(done.output.split())
+    assert done.exit_code == 1
+    assert what in text
+    assert f"{fix}: pulumi up --stack dev" in text
+
+
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(workspace, "stack_outputs", lambda *_, show_secrets: OUTPUTS if show_secrets else {})

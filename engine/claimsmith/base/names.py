@@ -35,6 +35,11 @@ class GroupKind:
             return cls(f"{package}:{module}", name)
         return cls(group_of(str(data.get("apiVersion", ""))), str(data.get("kind", "")))
 
+    @property
+    def built_in(self) -> bool:
+        """Whether it is a kind of Kubernetes itself: of the core group, of one without a dot, or of `*.k8s.io`."""
+        return ":" not in self.group and ("." not in self.group or self.group.endswith(".k8s.io"))
+
 
 @dataclass(frozen=True, slots=True, order=True)
 class ClaimKey:

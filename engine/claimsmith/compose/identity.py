@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
 from claimsmith.base.labels import ADOPT, EXTERNAL_NAME, PROTECT
-from claimsmith.base.names import ClaimKey
+from claimsmith.base.names import ClaimKey, GroupKind
 from claimsmith.dialects.common.dialect import Dialect, Identity, Naming
 
 
@@ -82,12 +82,14 @@ def dress(
 
     `class_ref` is the child's own class, where that is not the claim's. `named_after` is the template that its name is
     derived from, where that is not its own template. A `composite` is composed in turn. `join` joins the parts of
-    an external name, of which one may be an Output.
+    an external name, of which one may be an Output. A kind of Kubernetes itself has no field for the reference, and
+    the API server refuses an unknown one: its labels alone name the claim.
     """
     dialect = identity.dialect
     metadata = dialect.metadata(document, identity, Naming(template, named_after or template, composite, join))
     rest = {k: v for k, v in document.items() if k not in ("apiVersion", "kind", "metadata")}
-    spec = dialect.bound(rest.get("spec"), metadata["name"], identity, class_ref)
+    unbound = GroupKind.of(document).built_in and not composite
+    spec = None if unbound else dialect.bound(rest.get("spec"), metadata["name"], identity, class_ref)
     if spec is not None:
         rest = {"spec": spec, **{k: v for k, v in rest.items() if k != "spec"}}
     return {"apiVersion": document["apiVersion"], "kind": document["kind"], "metadata": metadata, **rest}

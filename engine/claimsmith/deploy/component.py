@@ -169,14 +169,23 @@ class Composite(NativeChildren, metaclass=_ComponentType):
         return loops.holds(condition, self._args, elements)
 
     def templated(
-        self, template: str, api_version: str, kind: str, /, *, engine: str, text: str, previous_name: str | None = None
+        self,
+        template: str,
+        api_version: str,
+        kind: str,
+        /,
+        *,
+        engine: str,
+        text: str,
+        previous_name: str | None = None,
+        managed: bool = True,
     ) -> KubernetesObject:
         """Register the resource that a template's text renders for the claim."""
         claim = {**self._args, "metadata": {**self._args["metadata"], "uid": self.claim.uid}}
         head = {"apiVersion": api_version, "kind": kind}
         document = templated(Opaque(engine, text), head, claim)
         fields = {k: v for k, v in document.items() if k not in head}
-        return self.child(template, api_version, kind, previous_name=previous_name, fields=fields)
+        return self.child(template, api_version, kind, previous_name=previous_name, managed=managed, fields=fields)
 
     def _resolve_selectors(self, template: str, document: dict[str, Any]) -> dict[str, Any]:
         """The document with its selectors resolved: those of a rendered text, or that a patch copied from the claim.

@@ -150,6 +150,12 @@ def held(state: State) -> Iterator[HeldObject]:
             yield HeldObject(provider, key, str(resource["urn"]), owner, part, str(inputs["apiVersion"]))
 
 
+def outputs_of(state: State, urn: str) -> Mapping[str, Any] | None:
+    """What a resource has in the state; None where it is not there. A failed run leaves a component without any."""
+    found = next((r for r in _resources(state) if r["urn"] == urn and not r.get("delete")), None)
+    return None if found is None else found.get("outputs") or {}
+
+
 def _resources(state: State) -> list[Mapping[str, Any]]:
     resources: list[Mapping[str, Any]] = state["deployment"].get("resources") or []
     return resources

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from claimsmith.base.errors import LoadError, Problem, Source
 from claimsmith.base.values import object_at
 from claimsmith.platform.settings import FILE
 from claimsmith.project.load import load
+from claimsmith.project.writing import repository_of
 
 STRICT = "strict"
 """The setting by which a stack refuses claims with fields that nothing reads."""
@@ -49,15 +51,37 @@ def stack_setting(root: Path, stack: str, name: str) -> str | None:
 def missing_plugins(root: Path) -> list[Problem]:
     """A problem for each plugin of a provider that is not at the path that Pulumi.yaml names."""
     found = []
+    for document, index, name, path in _listed_plugins(root):
+        if not (root / path).exists():
+            what = f"the plugin of the provider {name!r} is not at {path!r}"
+            fix = "put it there: what was created with it cannot be changed or destroyed without it"
+            found.append(document.problem(what, f"plugins.providers[{index}].path", fix))
+    return found
+
+
+def outside_plugins(root: Path) -> dict[str, Path]:
+    """The programs of the plugins that Pulumi.yaml names, by provider, without those that the repository holds itself.
+
+    A deployment runs these too. Other commands also read branches of strangers, and run no program of theirs.
+    """
+    repository = repository_of(root)
+    found: dict[str, Path] = {}
+    for _, _, name, path in _listed_plugins(root):
+        folder = (root / path).resolve()
+        program = (folder / f"pulumi-resource-{name}" if folder.is_dir() else folder).resolve()
+        if program.is_file() and not any(p.is_relative_to(repository) for p in (folder, program)):
+            found.setdefault(str(name), program)
+    return found
+
+
+def _listed_plugins(root: Path) -> Iterator[tuple[Document, int, Any, str]]:
+    """Each plugin of a provider in Pulumi.yaml: its file, its place in the list, its name and its path."""
     for document in load([root / "Pulumi.yaml"], root=root)[:1]:
         listed = object_at(document.data, "plugins").get("providers")
         for index, entry in enumerate(listed if isinstance(listed, list) else ()):
             path = entry.get("path") if isinstance(entry, dict) else None
-            if isinstance(path, str) and not (root / path).exists():
-                what = f"the plugin of the provider {entry.get('name')!r} is not at {path!r}"
-                fix = "put it there: what was created with it cannot be changed or destroyed without it"
-                found.append(document.problem(what, f"plugins.providers[{index}].path", fix))
-    return found
+            if isinstance(path, str):
+                yield document, index, entry.get("name"), path
 
 
 def is_set(root: Path, stack: str, name: str) -> bool:

@@ -15,13 +15,18 @@ def output_path(path: Path, *, root: Path) -> Path:
     Other people write the repository's files: a link among them would decide where we write. Links elsewhere,
     such as a home folder on another disk, are the user's own.
     """
-    repository = next((f for f in (root, *root.parents) if (f / ".git").exists()), root).resolve()
+    repository = repository_of(root)
     whole = path.absolute()
     for part in (whole, *whole.parents):
         if part.is_symlink() and part.parent.resolve().is_relative_to(repository):
             what = f"{str(path)!r} is not written: {part.name!r} in it is a link of the repository"
             raise WriteError(Problem(what, fix="remove the link, or write to a folder outside the repository"))
     return path
+
+
+def repository_of(root: Path) -> Path:
+    """The folder of the repository that a project is part of, whose files other people write; else its own."""
+    return next((f for f in (root, *root.parents) if (f / ".git").exists()), root).resolve()
 
 
 def write_atomically(path: Path, text: str, *, mode: int | None = None) -> bool:

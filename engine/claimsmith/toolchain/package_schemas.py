@@ -23,9 +23,12 @@ _NUMBER = re.compile(r"\d+")
 
 
 @lru_cache(maxsize=64)
-def package_schema(package: str) -> PackageSchema | None:
-    """What the plugin of a provider says; None where no plugin, or no engine to ask it, is installed."""
-    plugin = next(_plugins(package, os.environ), None)
+def package_schema(package: str, plugin: Path | None = None) -> PackageSchema | None:
+    """What the plugin of a provider says: the one that the project names, else an installed one.
+
+    None where no plugin, or no engine to ask it, is installed.
+    """
+    plugin = plugin or next(_plugins(package, os.environ), None)
     if plugin is None:
         return None
     kept = _kept(package, plugin, os.environ)
@@ -37,7 +40,7 @@ def package_schema(package: str) -> PackageSchema | None:
 
 
 def _plugins(package: str, env: Mapping[str, str]) -> Iterator[Path]:
-    """The plugins of a provider as the engine finds them, the newest installed one first."""
+    """The installed plugins of a provider as the engine finds them, the newest one first."""
     program = f"pulumi-resource-{package}"
     folders = parts.plugins_folder(env).glob(f"resource-{package}-v*/{program}")
     yield from sorted(folders, key=lambda p: [int(n) for n in _NUMBER.findall(p.parent.name)], reverse=True)

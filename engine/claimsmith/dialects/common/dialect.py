@@ -212,7 +212,7 @@ class Dialect:
 
         `managed` are the kinds that are managed by their definition or table, `seen` those with any definition.
         """
-        return True
+        return kind in managed or not kind.built_in
 
     def child_name(self, identity: Identity, template: str) -> str:
         """The generated name of the child of a template."""

@@ -37,7 +37,7 @@ class _Composites(Dialect):
 
     def is_managed(self, kind: GroupKind, *, managed: Collection[GroupKind], seen: Collection[GroupKind]) -> bool:
         """Crossplane waits for every child by default; here not for kinds of Kubernetes or of another operator."""
-        foreign = "." in kind.group and not kind.group.endswith(".k8s.io") and kind.kind not in UNMANAGED
+        foreign = not kind.built_in and kind.kind not in UNMANAGED
         return kind in managed or (foreign and kind not in seen)
 
     def child_name(self, identity: Identity, template: str) -> str:

@@ -14,6 +14,7 @@ from claimsmith.base.errors import EngineError, LoadError, Problem, suggest
 from claimsmith.platform import settings
 from claimsmith.project.git import Revision, checked_out, ignored
 from claimsmith.project.project import Project
+from claimsmith.project.settings import outside_plugins
 from claimsmith.tools.review import Review, Snapshot, StackReview, compare, snapshot, stack_review, warnings_of
 from claimsmith.tools.review.changes import CodeChange, Level, ReviewWarning
 from claimsmith.tools.review.settings import config_changes, permission_changes
@@ -90,7 +91,8 @@ def review_stack(
     same = files_of(before, stack) == files_of(after, stack)
     for word, project in both[1:] if same else both:
         try:
-            read.append(snapshot.read_snapshot(_named(project, after), stack, strict=strict))
+            plugins = outside_plugins(after.root)
+            read.append(snapshot.read_snapshot(_named(project, after), stack, strict=strict, plugins=plugins))
         except EngineError as error:
             return StackReview(stack, problems=error.problems, unread=word)
     comparison = compare(read[0], read[-1])

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from pathlib import Path
 
 from claimsmith.base.errors import BindingError, Problem, in_order
 from claimsmith.base.names import ClaimKey
@@ -80,10 +81,13 @@ class Snapshot:
         return facts
 
 
-def read_snapshot(project: Project, stack: str, *, strict: bool = False) -> Snapshot:
+def read_snapshot(
+    project: Project, stack: str, *, strict: bool = False, plugins: Mapping[str, Path] | None = None
+) -> Snapshot:
     """An environment of a project. One that does not exist plans nothing.
 
-    Where it is `strict`, fields of claims that nothing reads are in the way too.
+    Where it is `strict`, fields of claims that nothing reads are in the way too. `plugins` are programs of providers
+    that are asked instead of installed ones.
     """
     here = _Here(project, stack, project.catalog(stack if stack in project.stacks() else None), project.records(stack))
     held, rebind = _settled(here)
@@ -110,7 +114,7 @@ def read_snapshot(project: Project, stack: str, *, strict: bool = False) -> Snap
         plan=plan,
         refusals=tuple(in_order(refusals)),
         keeps_records=project.setting(stack, "records") == "true",
-        package_schema=package_schema,
+        package_schema=lambda package: package_schema(package, (plugins or {}).get(package)),
     )
 
 
