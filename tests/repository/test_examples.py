@@ -25,7 +25,8 @@ NEEDED = ("aws", "azure-native", "gcp", "random")
 pytestmark = [
     pytest.mark.sdks,
     pytest.mark.skipif(
-        any(package not in sdks.installed() for package in NEEDED), reason="not all SDKs of the example are installed"
+        any(package not in sdks.installed() for package in NEEDED),
+        reason="not all SDKs of the example are installed: make test-sdks installs them",
     ),
 ]
 
