@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from pathlib import Path
 
@@ -16,12 +17,16 @@ from tests.support.paths import ROOT
 from tests.support.samples import cloned
 
 CLOUDS = ROOT / "examples" / "clouds"
+CONSOLE = re.compile(r"```console\n(.*?)```", re.DOTALL)
+SHELL = re.compile(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", re.MULTILINE)
+"""A command, and what it prints."""
 NEEDED = ("aws", "azure-native", "gcp", "random")
 
 pytestmark = [
     pytest.mark.sdks,
     pytest.mark.skipif(
-        any(package not in sdks.installed() for package in NEEDED), reason="not all SDKs of the example are installed"
+        any(package not in sdks.installed() for package in NEEDED),
+        reason="not all SDKs of the example are installed: make test-sdks installs them",
     ),
 ]
 
@@ -38,6 +43,36 @@ def test_files_are_as_they_should_be(command: list[str], monkeypatch: pytest.Mon
     monkeypatch.chdir(CLOUDS)
     ran = CliRunner().invoke(app, command)
     assert ran.exit_code == 0, ran.output
+
+
+def test_the_guide_walks_from_an_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its commands print what it shows, up to the deployment; the class is completed as the example has it."""
+    guide = (ROOT / "docs" / "guides" / "native.md").read_text(encoding="utf-8")
+    walk = guide[guide.index("## A bucket on AWS") : guide.index("**5.**")]
+    monkeypatch.chdir(tmp_path)
+    ran = []
+    for command, shown in SHELL.findall("".join(CONSOLE.findall(walk))):
+        match command.split():
+            case ["claimsmith", "init", folder, "&&", "cd", entered]:
+                assert (CliRunner().invoke(app, ["init", folder]).exit_code, folder) == (0, entered)
+                monkeypatch.chdir(tmp_path / folder)
+            case ["mkdir", "-p", folder]:
+                Path(folder).mkdir(parents=True)
+            case ["pip", "install", name]:
+                assert name.removeprefix("pulumi-") in sdks.installed()
+            case ["claimsmith", *words]:
+                if words[0] == "generate":
+                    shutil.copy(CLOUDS / "components/bucket/class.yaml", "components/bucket/class.yaml")
+                done = CliRunner().invoke(app, words)
+                assert (done.exit_code, done.stdout) == (0, shown), done.output
+                ran.append(words[0])
+            case other:
+                pytest.fail(f"the walk has a command that is not run: {other}")
+    assert ran == ["new", "generate", "new", "bind", "validate"]
+    [planned] = Project(Path()).plan("aws").claims
+    [example] = Project(CLOUDS).plan("aws").claims
+    assert [child.document["type"] for child in planned.children] == [c.document["type"] for c in example.children]
+    assert "pulumi-aws" in Path("requirements.txt").read_text(encoding="utf-8")
 
 
 def test_its_requirements_are_its_providers() -> None:

@@ -26,8 +26,9 @@ from claimsmith.tools.scaffold.claim_file import claim_text, questions, read_as
 from claimsmith.tools.scaffold.class_file import Kind, NewClass, class_text
 from claimsmith.tools.scaffold.files import claim_key
 from tests.support.golden_cases import GOOD, Case
+from tests.support.native_classes import PROJECT as NATIVE_PROJECT
 from tests.support.paths import ROOT
-from tests.support.samples import contents, copied_project
+from tests.support.samples import contents, copied_project, write_files
 
 PROJECT = Project(ROOT)
 SHOWCASE = PROJECT.catalog("showcase")
@@ -39,6 +40,7 @@ PAGE = ROOT / "docs" / "tutorial" / "starting.md"
 SHOWN = re.findall(r"```yaml\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
 """The YAML that the documentation shows."""
 MYSQL = "MySQLInstance.database.example.org"
+DEFAULT = 'resourceclass.crossplane.io/is-default-class: "true"'
 
 
 def run(*words: str, stdin: str | None = None):
@@ -165,6 +167,35 @@ def test_flags_of_a_claim(project: Path, words: list[str], line: str) -> None:
     ran = run("new", "claim", f"{MYSQL}/team/new", "--stack", "dev", *words)
     assert ran.exit_code == 0, ran.output
     assert line in (project / "stacks/dev/claims/new.yaml").read_text()
+
+
+@pytest.mark.parametrize(
+    ("annotation", "child", "spec"),
+    [
+        pytest.param("", "{type: random:RandomPet}", ["classRef"], id="native"),
+        pytest.param(DEFAULT, "{type: random:RandomPet}", None, id="native-default"),
+        pytest.param("", "{apiVersion: v1, kind: Secret}", ["classRef", "writeConnectionSecretToRef"], id="kubernetes"),
+        pytest.param(DEFAULT, "{apiVersion: v1, kind: Secret}", ["writeConnectionSecretToRef"], id="default"),
+    ],
+)
+def test_a_secret_is_asked_for_where_there_is_a_cluster(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, annotation: str, child: str, spec: list[str] | None
+) -> None:
+    """With a cluster in the settings, that line would make a stack of native resources need it."""
+    klass = f"{{name: small, annotations: {{{annotation}}}}}"
+    base = f"{{name: pet, base: {child}, connectionDetails: [{{name: a, value: b}}]}}"
+    text = (
+        f"apiVersion: infrastructure.crossplane.io/v1alpha1\nkind: CompositeResourceClass\nmetadata: {klass}\n"
+        f"spec:\n  claim: {{apiVersion: a.org/v1, kind: Pet}}\n  resources:\n  - {base}\n"
+    )
+    monkeypatch.chdir(write_files(tmp_path, {**NATIVE_PROJECT, "components/small/class.yaml": text}))
+    ran = run("new", "claim", "Pet/team/new", "--stack", "dev")
+    assert ran.exit_code == 0, ran.output
+    written = (tmp_path / "stacks/dev/claims/new.yaml").read_text()
+    found = yaml.safe_load(written)["spec"]
+    assert "writeConnectionSecretToRef: {name: new}" in written
+    assert (found and list(found)) == spec
+    assert run("bind", "dev").exit_code == 0
 
 
 @pytest.mark.parametrize(

@@ -87,8 +87,7 @@ def note(field: Field) -> str:
 
 def _choice(form: Form, key: ClaimKey, klass: str | None) -> list[str]:
     """Which class serves it, and where the connection details go."""
-    secret = flow({**({} if key.namespace else {"namespace": "default"}), "name": key.name})
-    chosen = [*_served(form, klass), *([f"writeConnectionSecretToRef: {secret}"] if form.secret else [])]
+    chosen = [*_served(form, klass), *(_secret(form, key, klass) if form.secret else [])]
     if not form.within:
         return [f"  {line}" for line in chosen]
     filled = any(not line.startswith("#") for line in chosen)
@@ -96,15 +95,32 @@ def _choice(form: Form, key: ClaimKey, klass: str | None) -> list[str]:
     return [*head, *(f"    {line}" if filled else f"  {line}" for line in chosen)]
 
 
+def _secret(form: Form, key: ClaimKey, klass: str | None) -> list[str]:
+    """The line that asks for a Secret: a comment for a class of native resources, whose stack may have no cluster."""
+    place = flow({**({} if key.namespace else {"namespace": "default"}), "name": key.name})
+    line = f"writeConnectionSecretToRef: {place}"
+    proposed = _proposed(form)
+    name = klass or (proposed.klass.name if proposed else "")
+    templates = [t for o in form.offers if o.klass.name == name for t in o.klass.templates]
+    if not templates or not all(t.native for t in templates):
+        return [line]
+    return ["# Its connection details are in the stack's output. For a Secret in a cluster as well:", f"# {line}"]
+
+
+def _proposed(form: Form) -> Offer | None:
+    """The class that serves a claim which names none: the default one, else the one with the highest weight."""
+    by_itself = next((o for o in form.offers if o.default), None)
+    return by_itself or max(form.offers, key=lambda o: o.weight, default=None)
+
+
 def _served(form: Form, klass: str | None) -> list[str]:
     """The line that selects a class, where one is needed, below comments with the selectors of the others."""
     if klass:
         return [f"{form.word}Ref: {_reference(form, klass)}"]
-    if not form.offers:
+    chosen = _proposed(form)
+    if chosen is None:
         return ["# No class serves this kind yet: claimsmith new class"]
-    by_itself = next((o for o in form.offers if o.default), None)
-    chosen = by_itself or max(form.offers, key=lambda o: o.weight)
-    needless = bool(by_itself) or (form.any_class and len(form.offers) == 1)
+    needless = bool(chosen.default) or (form.any_class and len(form.offers) == 1)
     others = [f"#   {_offer(form, o)}  # {o.klass.name}" for o in form.offers if o is not chosen]
     served = f"# Served by {chosen.klass.name}{f' ({chosen.default})' if chosen.default else ''}"
     head = [f"{served}; select another by one of:", *others] if others else [served]

@@ -1,4 +1,4 @@
-"""The platform keeps its word: all files are valid, and each stack makes what was reviewed."""
+"""All files are valid, and each stack composes the resources that were reviewed."""
 
 import difflib
 import subprocess
@@ -29,7 +29,7 @@ def test_every_binding_is_recorded(stack: str) -> None:
 
 
 @pytest.mark.parametrize("stack", STACKS)
-def test_a_stack_makes_what_was_reviewed(stack: str) -> None:
+def test_a_stack_composes_what_was_reviewed(stack: str) -> None:
     golden = GOLDEN / f"{stack}.yaml"
     assert golden.is_file(), f"{golden} is missing: run make record, and read it"
     reviewed = golden.read_text(encoding="utf-8").splitlines()
