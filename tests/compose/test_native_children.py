@@ -299,9 +299,24 @@ def test_without_knowledge_there_are_no_tags() -> None:
     [
         pytest.param(
             {"annotations": {"crossplane.io/external-name": "shop"}},
-            native("pet", properties={"bucket": "other"}),
+            native("pet"),
             {"bucket": "shop"},
             id="the-claims",
+        ),
+        pytest.param(
+            {"annotations": {"crossplane.io/external-name": "shop"}},
+            {
+                **native("pet", properties={"bucket": "other"}),
+                "patches": [patch("metadata.name", "properties.bucket")],
+            },
+            {"bucket": "shop"},
+            id="before-a-patch",
+        ),
+        pytest.param(
+            {"annotations": {"crossplane.io/external-name": "shop"}},
+            native("pet", properties={"bucket": "other"}),
+            {"bucket": "other"},
+            id="fixed-by-the-class",
         ),
         pytest.param(
             {},

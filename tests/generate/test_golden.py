@@ -171,7 +171,7 @@ METHODS |= {"self.observed", "self.pipeline", "self.start_environment", "self.se
 METHODS |= {
     f"self.{m}" for m in ("child_name", "child_options", "claim_labels", "claim_tags", "config", "each", "holds")
 }
-METHODS |= {"self.publish_details", "pulumi.Output.format", "spec.get", "super"}
+METHODS |= {"self.external_name", "self.publish_details", "pulumi.Output.format", "spec.get", "super"}
 
 
 def sdks_of(case: Case) -> list[Index]:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from claimsmith.base import fieldpath
 from claimsmith.base.errors import ComposeError, Problem, suggest
 from claimsmith.base.labels import EXTERNAL_NAME, IMPORT, TAGS
 from claimsmith.base.values import (
@@ -28,7 +29,7 @@ from claimsmith.base.values import (
 )
 from claimsmith.compose.options import RECLAIM, Options
 from claimsmith.dialects.common.dialect import Identity, label_value
-from claimsmith.dialects.common.klass import Class, Template
+from claimsmith.dialects.common.klass import Class, Side, Template
 from claimsmith.dialects.common.native import OPTIONS, OUTPUTS, PROPERTIES
 from claimsmith.providers import tokens
 
@@ -149,7 +150,17 @@ def _named(properties: dict[str, Any], template: Template, identity: Identity, n
     """The properties with the external name of the claim, else of the template, as the physical name."""
     inherited = identity.external_name if identity.dialect.passes_external_name else None
     given = inherited or object_at(object_at(template.base, "metadata"), "annotations").get(EXTERNAL_NAME)
-    return {**properties, name: given} if given and name else properties
+    return {**properties, name: given} if given and name and is_named_outside(template, name) else properties
+
+
+def is_named_outside(template: Template, name: str) -> bool:
+    """Whether an external name sets this property of a template's children.
+
+    Not where the base sets it and no patch does: the `root` of a server, say, is the platform's choice for every claim.
+    """
+    patched = (p.to for p in template.patches if p.target is Side.resource)
+    fixed = name in object_at(template.base, PROPERTIES)
+    return not fixed or any(fieldpath.parse_or_root(to) == (PROPERTIES, name) for to in patched)
 
 
 # Options

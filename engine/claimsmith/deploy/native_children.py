@@ -7,7 +7,7 @@ any other from then on: its claim waits for it, lists it, and selectors find it.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import pulumi
 
@@ -80,6 +80,14 @@ class NativeChildren(pulumi.ComponentResource):
             custom_timeouts=timeouts_of(timeout),
             import_=import_id or imported_id(self.claim.given_annotations, template),
         )
+
+    @overload
+    def external_name(self, own: pulumi.Input[str]) -> pulumi.Input[str]: ...
+    @overload
+    def external_name(self, own: pulumi.Input[str] | None = None) -> pulumi.Input[str] | None: ...
+    def external_name(self, own: pulumi.Input[str] | None = None) -> pulumi.Input[str] | None:
+        """The physical name of a native child: the external name of the claim, else its own."""
+        return self.claim.external_name or own
 
     def claim_tags(self, own: Any = None) -> Any:
         """The tags of a native child: those that name its claim, and its own."""

@@ -13,10 +13,11 @@ from typing import Any
 
 from claimsmith.base import fieldpath
 from claimsmith.base.errors import GenerateError, Problem, ProviderError, suggest
+from claimsmith.base.labels import EXTERNAL_NAME
 from claimsmith.base.merge import MergePolicy
-from claimsmith.base.values import Interpolation, SiblingOutput, mapped
-from claimsmith.compose.native_children import TagProperty, is_tagged
-from claimsmith.compose.native_types import Sdks, tag_property
+from claimsmith.base.values import Interpolation, SiblingOutput, mapped, object_at
+from claimsmith.compose.native_children import TagProperty, is_named_outside, is_tagged
+from claimsmith.compose.native_types import Sdks, name_property, tag_property
 from claimsmith.dialects.common.klass import Class, Patch, Template
 from claimsmith.dialects.common.native import OPTIONS, OUTPUTS, PROPERTIES
 from claimsmith.generate import tree
@@ -140,11 +141,12 @@ class Natives:
             typed = literal(value) if grown.statements else writer.written(value, property_.type, (name,))
             arguments[property_.python] = typed if grown.statements else optional(typed, value)
         statements = [self._statement(s, kind, writer) for s in grown.statements]
+        if (name := name_property(kind)) and is_named_outside(template, name):
+            python = writer.property(kind.inputs, (), name).python
+            self._add_name(template, python, arguments, statements)
         tags = tag_property(kind) if is_tagged(template, self.klass) else ""
         if tags and not isinstance(properties.get(tags, {}), list):
-            _add_tags(
-                tags, kind.inputs[tags].python, f"{self.variables[template.name]}_properties", arguments, statements
-            )
+            _add_tags(tags, kind.inputs[tags].python, self._properties_variable(template), arguments, statements)
         path = ".".join(part for part in (alias, kind.module, kind.python_class) if part)
         return Call(path, arguments, self._options(template, grown.document), statements)
 
@@ -167,6 +169,33 @@ class Natives:
             raise GenerateError(replace(problem, fix="remove the policy"))
         python = writer.property(kind.inputs, (), rest[0]).python
         return replace(statement, path=fieldpath.to_text((python, *rest[1:])))
+
+    def _properties_variable(self, template: Template) -> str:
+        """The dictionary that the statements of a child write; siblings refer to one of a loop by its key."""
+        return f"{self.variables[template.name].partition('[')[0]}_properties"
+
+    def _add_name(
+        self,
+        template: Template,
+        argument: str,
+        arguments: dict[str, Expression],
+        statements: list[tree.Statement],
+    ) -> None:
+        """Let the external name of the claim, else of the template, be the physical name before that of the class."""
+        written = object_at(object_at(template.base, "metadata"), "annotations").get(EXTERNAL_NAME)
+        own = literal(written) if written else arguments.get(argument)
+        if statements and not written:
+            own = Expression(f"field({self._properties_variable(template)}, {argument!r})", frozenset({"field"}))
+        if self.klass.dialect.passes_external_name:
+            own_code, uses = (own.code, own.uses) if own else ("", frozenset[str]())
+            own = Expression(f"self.external_name({own_code})", uses, may_be_absent=False)
+        elif not written:
+            return
+        assert own, "an external name of the template"
+        if statements:
+            statements.append(tree.Statement(argument, own, MergePolicy.Replace))
+        else:
+            arguments[argument] = own
 
     def _options(self, template: Template, document: Mapping[str, Any]) -> Expression:
         """The call of `self.child_options`."""

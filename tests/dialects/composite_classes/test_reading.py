@@ -245,6 +245,11 @@ def test_refused_classes(data: dict[str, Any], path: str, word: str) -> None:
         ),
         pytest.param(claim_data(classRef={"name": "x"}), "spec.classRef.apiVersion", id="half-a-reference"),
         pytest.param(
+            claim_data(resourceRef={"type": "postgresql:Database", "id": "orders"}),
+            "spec.resourceRef",
+            id="native-resource-to-bind-to",
+        ),
+        pytest.param(
             claim_data(classSelector={"matchExpressions": [{"key": "a", "operator": "In"}]}),
             "spec.classSelector.matchExpressions[0]",
             id="in-nothing",

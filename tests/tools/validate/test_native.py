@@ -13,6 +13,7 @@ from claimsmith.project.project import Project
 from claimsmith.providers.index import Index
 from claimsmith.tools import validate
 from claimsmith.tools.validate import Report
+from tests.support import no_cluster_files
 from tests.support.native_classes import CLASS, FILES, PATH, changed, with_resource
 from tests.support.samples import write_files
 from tests.support.sdks import large
@@ -206,6 +207,82 @@ SOUND = [
 @pytest.mark.parametrize("files", SOUND)
 def test_what_is_sound_is_silent(tmp_path: Path, files: Files) -> None:
     assert findings(files, report(tmp_path, files)) == []
+
+
+# Physical names
+
+
+def named(name: str, *annotations: str, namespace: str = "default", spec: str = "{}") -> str:
+    """A claim of the platform without a cluster, whose class names its role and its database after it."""
+    given = f", annotations: {{{', '.join(annotations)}}}" if annotations else ""
+    metadata = f"metadata: {{name: {name}, namespace: {namespace}{given}}}"
+    return f"apiVersion: database.example.org/v1alpha1\nkind: PostgreSQLDatabase\n{metadata}\nspec: {spec}\n"
+
+
+EXTERNAL = "crossplane.io/external-name: a"
+SCHEMA = """\
+  - name: schema
+    base:
+      type: postgresql:Schema
+      properties: {database: "${database.name}"}
+      options: {provider: main}
+    patches:
+    - {fromClaimFieldPath: spec.schema, toResourceFieldPath: properties.name}
+"""
+ONE_DATABASE = SCHEMA.replace("${database.name}", "shared")
+READER = "  - name: reader\n    base: {type: 'postgresql:Role', options: {provider: main}}\n"
+
+
+@pytest.mark.parametrize(
+    ("claims", "more", "places"),
+    [
+        pytest.param([named("a"), named("b")], "", [], id="names-of-their-own"),
+        pytest.param([named("a"), named("a", namespace="x")], "", ["metadata.name"] * 2, id="of-two-namespaces"),
+        pytest.param(
+            [named("a"), named("b", EXTERNAL)],
+            "",
+            ["metadata.annotations[crossplane.io/external-name]"] * 2,
+            id="by-an-external-name",
+        ),
+        pytest.param(
+            [named("b", EXTERNAL)],
+            READER,
+            ["metadata.annotations[crossplane.io/external-name]"],
+            id="two-of-one-claim",
+        ),
+        pytest.param(
+            [named("a"), named("a", namespace="x", spec="{server: second}")],
+            "",
+            ["metadata.name"],
+            id="another-provider",
+        ),
+        pytest.param(
+            [named("a", spec="{schema: s}"), named("b", spec="{schema: s}")], SCHEMA, [], id="below-two-parents"
+        ),
+        pytest.param(
+            [named("a", spec="{schema: s}"), named("b", spec="{schema: s}")],
+            ONE_DATABASE,
+            ["spec.schema"],
+            id="below-one-parent",
+        ),
+        pytest.param([named("a"), named("b")], READER, [], id="named-by-the-provider"),
+    ],
+)
+def test_physical_names(tmp_path: Path, claims: list[str], more: str, places: list[str]) -> None:
+    config = no_cluster_files.CONFIG.replace("    main:", "    second: {package: postgresql}\n    main:")
+    files = {
+        **no_cluster_files.FILES,
+        "components/postgresql/class.yaml": f"{no_cluster_files.CLASS}{more}",
+        "stacks/dev/claims/orders.yaml": "---\n".join(claims),
+        "stacks/Pulumi.dev.yaml": config,
+    }
+    found = report(tmp_path, files)
+    listed = [p for p in found.warnings if p.rule == "shared-physical-name"]
+    assert [p.path for p in listed] == places
+    for problem in listed:
+        assert problem.where
+        assert problem.where.line > len(claims[0].splitlines()) * (len(claims) > 1)
+        assert "stacks/dev/claims/orders.yaml:" in problem.what, "where the other one is"
 
 
 CROSSPLANE = """\

@@ -96,6 +96,12 @@ def claim_crd(*, scope: str = "Namespaced", size: str = "integer") -> Files:
 NATIVE: Files = {k: v for k, v in no_cluster_files.FILES.items() if k != "Pulumi.yaml"}
 
 
+def neighbour(name: str) -> Files:
+    """A claim of another namespace, beside that of `NATIVE`."""
+    text = no_cluster_files.CLAIM.replace("name: orders, namespace: default", f"name: {name}, namespace: other")
+    return {"stacks/dev/claims/other.yaml": text}
+
+
 def plugin(path: str) -> Files:
     """A project with the plugin of a provider at a path."""
     return {"Pulumi.yaml": f"name: shop\nruntime: python\nplugins: {{providers: [{{name: random, path: {path}}}]}}\n"}
@@ -220,6 +226,7 @@ ROWS: list[tuple[str, Files, Files]] = [
     ("not-permitted", {"claimsmith.yaml": NO_NAMESPACE}, {}),
     ("external-name-taken", {**NAMED, **TAKEN}, NAMED),
     ("shared-external-name", {PATH_CLASS: TWO_GROUPS, **NAMED}, {PATH_CLASS: TWO_GROUPS}),
+    ("shared-physical-name", {**NATIVE, **neighbour("orders")}, {**NATIVE, **neighbour("bills")}),
     ("base-invalid", {**group_crd(), **klass("location: West US\n", "loction: West US\n")}, group_crd()),
     ("unquoted-text", {**group_crd(), **klass("location: West US\n", "location: 1.16\n")}, group_crd()),
     ("missing-sdk", native("random:RandomPassword", "nowhere:Password"), native()),

@@ -15,6 +15,7 @@ from claimsmith.base.parse import parse
 from claimsmith.base.regexp import matches
 from claimsmith.dialects.common.metadata import CheckedHead, Name, or_empty
 from claimsmith.dialects.common.selector import Selector
+from claimsmith.providers.tokens import is_native
 
 
 class ObjectRef(Model):
@@ -44,6 +45,14 @@ class _Spec(Model):
     class_selector: Selector | None = None
     resource_ref: ObjectRef | None = None
     write_connection_secret_to_ref: SecretRef | None = None
+
+    @field_validator("resource_ref", mode="before")
+    @classmethod
+    def _of_the_cluster(cls, value: object) -> object:
+        if isinstance(value, dict) and is_native(value):
+            fix = "take it over with the annotation claimsmith.io/import: <template>=<id>, and a class that composes it"
+            raise ValueError(f"resourceRef binds to objects of a cluster, not to native resources; fix: {fix}")
+        return value
 
 
 class _Claim(CheckedHead):

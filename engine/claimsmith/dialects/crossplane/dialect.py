@@ -132,5 +132,7 @@ COMPOSITES = _Composites(
     default_secret=True,
     own_secret=False,
     any_scope=True,
+    # Crossplane keeps a composite's external name for itself: a patch passes it on.
+    passes_external_name=False,
 )
 CLAIMS = _Claims(bound_by=BoundBy.XR_CLAIM, class_word="definition", publishing=True, crossplane=True, own_name=True)

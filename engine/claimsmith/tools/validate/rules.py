@@ -91,6 +91,7 @@ RULES: Final = {
         Rule("provider-unknown", "error", "A native resource of a provider that the stack's config does not have."),
         Rule("external-name-taken", "error", "A claim that chose the external name of another claim's resource."),
         Rule("shared-external-name", "warning", "Two resources of a kind with one external name."),
+        Rule("shared-physical-name", "warning", "Two native resources of a type with one physical name."),
     )
 }
 

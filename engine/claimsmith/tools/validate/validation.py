@@ -8,6 +8,7 @@ from typing import Any
 
 from claimsmith.base.documents import Document
 from claimsmith.base.errors import Collector, Problem, in_order
+from claimsmith.compose.native_types import native_types
 from claimsmith.compose.plan import Plan
 from claimsmith.compose.provider_names import unknown_providers
 from claimsmith.platform.catalog import Catalog
@@ -104,6 +105,7 @@ def _check_plan(plan: Plan, rules: Rules, reported: fields.Reported) -> Findings
     findings.wrong("result-invalid", fields.result_problems(plan, rules, reported))
     findings.odd("doubtful-plan", plan.warnings)
     findings.odd("shared-external-name", external_names.same_external_names(plan))
+    findings.odd("shared-physical-name", external_names.same_physical_names(plan, native_types(rules.sdk).name))
     return findings
 
 
