@@ -13,6 +13,7 @@ import pytest
 
 from claimsmith import generate
 from claimsmith.base.errors import EngineError
+from claimsmith.base.names import GroupKind
 from claimsmith.project.sdks import index_of
 from claimsmith.tools.generate import format_source
 from tests.fuzz.safe_code import refuse_foreign
@@ -285,6 +286,8 @@ def peer_of(place: str, word: str) -> str:
     """A harmless word of the same sort: a name, or none."""
     strange = not word.isascii() or not word.isidentifier() or keyword.iskeyword(word) or word.startswith("__")
     name = "Plainword" if word[0].isupper() else "plainword"
+    if place == "api-version" and not GroupKind(word, "Bucket").built_in:
+        return "plain.word"
     return "plain-word" if strange and place not in STRICT else name
 
 
