@@ -35,6 +35,8 @@ try() {
   # The package's own requirements are the direct ones here; of a wheel they would count as another's.
   "$bin/uv" pip install -q --python "$python" --resolution "$1" --extra lab -r pyproject.toml
   "$bin/uv" pip install -q --python "$python" "claimsmith[lab] @ file://$wheel"
+  # The SDKs of the example platform, which claimsmith itself does not need.
+  "$bin/uv" pip install -q --python "$python" "pulumi-postgresql>=3.18" "pulumi-random>=4.21"
   "$bin/uv" pip check -q --python "$python"
   "$bin/uv" pip freeze -q --python "$python" | tr '\n' ' '
   echo
