@@ -246,7 +246,7 @@ def deploy(
     ]
     if connections:
         done += connection_outputs.write_files(context, connections.layout, plan, connections.settings.file, details)
-    pulumi.Output.all(*done).apply(lambda _: fail_on(context.problems))
+    _end: pulumi.Output[None] = pulumi.Output.all(*done).apply(lambda _: fail_on(context.problems))
 
 
 def _sinks(
