@@ -68,31 +68,27 @@ def render(settings: Settings, folder: Path) -> list[Row]:
 
 def program(settings: Settings, _: Path) -> list[Row]:
     """The program of the engine's benchmark on Pulumi's mocks: what is its own work, and what it registers."""
-    shape = ("100", "5")
-    found = pairs(task("program", "generated", *shape), task("program", "by-hand", *shape), settings)
-    detail = f"{middle(found, 0):.2f} s against {middle(found, 1):.2f} s of processor time, 100 claims × 5 children"
-    count, size = (
-        f"{middle(found, 0, key):,.0f} against {middle(found, 1, key):,.0f}" for key in ("registrations", "bytes")
-    )
-    return [
-        Row("program", "the program alone, on Pulumi's mocks, against hand-written", ratios(found), 1.1, detail=detail),
-        Row("program", "number of registrations", ratios(found, "registrations"), 1.0, detail=count),
-        Row("program", "bytes of registrations", ratios(found, "bytes"), 1.0, detail=size),
-    ]
+    return _against_hand("program", "the program alone, on Pulumi's mocks", "", settings)
 
 
 def native(settings: Settings, _: Path) -> list[Row]:
     """The same with native children: generated calls of an SDK beside calls of it that are written by hand."""
-    shape = ("100", "5", "native")
+    return _against_hand(
+        "native", "the program with native children, on Pulumi's mocks", " of native children", settings
+    )
+
+
+def _against_hand(bench: str, what: str, of: str, settings: Settings) -> list[Row]:
+    shape = ("100", "5", "native" if bench == "native" else "kubernetes")
     found = pairs(task("program", "generated", *shape), task("program", "by-hand", *shape), settings)
     detail = f"{middle(found, 0):.2f} s against {middle(found, 1):.2f} s of processor time, 100 claims × 5 children"
     count, size = (
         f"{middle(found, 0, key):,.0f} against {middle(found, 1, key):,.0f}" for key in ("registrations", "bytes")
     )
     return [
-        Row("native", "the program with native children, against hand-written", ratios(found), 1.1, detail=detail),
-        Row("native", "number of native registrations", ratios(found, "registrations"), 1.0, detail=count),
-        Row("native", "bytes of native registrations", ratios(found, "bytes"), 1.0, detail=size),
+        Row(bench, f"{what}, against hand-written", ratios(found), 1.1, detail=detail),
+        Row(bench, f"number of registrations{of}", ratios(found, "registrations"), 1.0, detail=count),
+        Row(bench, f"bytes of registrations{of}", ratios(found, "bytes"), 1.0, detail=size),
     ]
 
 

@@ -39,24 +39,28 @@ class Site(pulumi.ComponentResource):
                     "labels": {"part": f"part-{number}", "crossplane.io/composite": metadata["name"]},
                     "annotations": annotations,
                 },
-                data={
-                    "part": str(number),
-                    "theme": "plain",
-                    "cache": "on",
-                    "log": "info",
-                    "ttl": "60s",
-                    "title": spec["title"],
-                    "region": spec["region"],
-                    "bucket": BUCKETS[spec["region"]],
-                    "replicas": str(spec["replicas"]),
-                    "mail": f"{spec['owner']}@example.org",
-                },
+                data=_settings(number, spec),
                 opts=opts,
             )
             for number in range(children)
         ]
         self.names = pulumi.Output.all(*(child.metadata["name"] for child in made))
         self.register_outputs({"names": self.names})
+
+
+def _settings(number: int, spec: dict[str, Any]) -> dict[str, str]:
+    return {
+        "part": str(number),
+        "theme": "plain",
+        "cache": "on",
+        "log": "info",
+        "ttl": "60s",
+        "title": spec["title"],
+        "region": spec["region"],
+        "bucket": BUCKETS[spec["region"]],
+        "replicas": str(spec["replicas"]),
+        "mail": f"{spec['owner']}@example.org",
+    }
 
 
 class NativeSite(pulumi.ComponentResource):
@@ -71,18 +75,7 @@ class NativeSite(pulumi.ComponentResource):
                 f"{metadata['namespace']}-{metadata['name']}-part-{number}",
                 length=3,
                 separator="-",
-                keepers={
-                    "part": str(number),
-                    "theme": "plain",
-                    "cache": "on",
-                    "log": "info",
-                    "ttl": "60s",
-                    "title": spec["title"],
-                    "region": spec["region"],
-                    "bucket": BUCKETS[spec["region"]],
-                    "replicas": str(spec["replicas"]),
-                    "mail": f"{spec['owner']}@example.org",
-                },
+                keepers=_settings(number, spec),
                 opts=opts,
             )
             for number in range(children)

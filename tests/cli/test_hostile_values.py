@@ -266,7 +266,8 @@ def test_tables_drift_and_what_is_said_beside_them(capsys: pytest.CaptureFixture
     console.say(text)
     console.print_line(text)
     field = FieldDrift(text, text, text, Source(text))
-    drift = Drift(text, (ClaimDrift(text, (ResourceDrift(text, text, text, text, "changed", (field,)),)),), 1)
+    urn = "urn:pulumi:dev::p::kubernetes:v1:Secret::sql"
+    drift = Drift(text, (ClaimDrift(text, (ResourceDrift(text, text, text, urn, "changed", (field,)),)),), 1)
     told = capsys.readouterr()
     shown = f"{told.out}{told.err}{_drift_text(drift)}{_drift_text(Drift(text, (), 0))}"
     assert len(shown.splitlines()) == 4 + 6 + 1

@@ -44,6 +44,8 @@ REFUSED = {
     "crossplane-crossplane-v1.5.0-example-2": REQUIRED,
     "crossplane-contrib-function-go-templating-head-example-function-to-yaml": "would both write Deployment",
     "crossplane-contrib-function-go-templating-head-example-recursive-wrapper": "runs in a circle",
+    "crossplane-docs-head-app-python": "runs Python code of the composition",
+    "crossplane-docs-head-useraccesskeys-python": "runs Python code of the composition",
     "dip-software-crossplane-compositions-head-s3irsa-aws": "would both write Secret",
     "livewyer-ops-crossplane-configuration-aws-elemental-head-originendpoint": "stands twice",
 }
@@ -55,7 +57,12 @@ A child whose required source the composite lacks is left out by the peer; here 
 
 def folders() -> list[Path]:
     found = [f for shared in (RENDERED, FUNCTIONS) if shared.is_dir() for f in sorted(shared.iterdir())]
+    found = [f for f in found if f.name not in OLD_YAML]
     return [f for f in found if f.is_dir() and not (f / "expected_error.txt").exists() and is_built_in(f)]
+
+
+OLD_YAML = ("upbound-configuration-aws-dynamodb-head-instance.dynamodb.aws.platform.upbound.io",)
+"""Cases with a plain `N`, which the peer reads as false, as YAML 1.1 has it."""
 
 
 def is_built_in(folder: Path) -> bool:

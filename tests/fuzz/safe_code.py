@@ -8,7 +8,7 @@ import re
 MODULES = frozenset({"enum", "typing", "pulumi", "claimsmith.deploy"})
 METHODS = frozenset(
     {"child", "composite", "templated", "select", "observed", "start_environment", "publish_connection"}
-    | {"child_name", "child_options", "claim_labels", "claim_tags", "config", "publish_details"}
+    | {"child_name", "child_options", "claim_labels", "claim_tags", "config", "external_name", "publish_details"}
     | {"each", "holds", "pipeline"}
 )
 _SDK = re.compile(r"pulumi_[a-z0-9_]+")

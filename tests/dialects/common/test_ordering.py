@@ -207,11 +207,11 @@ def test_circles_are_refused_naming_the_patches(steps: list[dict[str, Any]], wan
             [
                 {
                     "step": "code",
-                    "functionRef": {"name": "function-kcl"},
-                    "input": {"apiVersion": "krm.kcl.dev/v1alpha1", "kind": "KCLInput"},
+                    "functionRef": {"name": "function-unheard-of"},
+                    "input": {"apiVersion": "unheard-of.example.org/v1", "kind": "Input"},
                 }
             ],
-            "the step 'code' runs function-kcl, which is not known here",
+            "the step 'code' runs function-unheard-of, which is not known here",
             id="an-unknown-function",
         ),
         pytest.param([step({"name": "a", "patches": []})], "has no base, and no earlier step makes it", id="no-base"),

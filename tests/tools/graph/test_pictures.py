@@ -138,7 +138,7 @@ def test_a_class_with_a_stack_shows_what_it_serves_there() -> None:
 @pytest.mark.parametrize(
     ("words", "want"),
     [
-        pytest.param([], "name one of: dev, prod, showcase", id="which-stack"),
+        pytest.param([], "name one of: dev, local, prod, showcase, today", id="which-stack"),
         pytest.param(["prodd"], "did you mean 'prod'?", id="no-such-stack"),
         pytest.param(["dev", "--claim", "sqll"], "did you mean 'sql'?", id="no-such-claim"),
         pytest.param(["--class", "privat-mysql-server"], "did you mean 'private-mysql-server'?", id="no-such-class"),

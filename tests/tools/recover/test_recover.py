@@ -183,7 +183,11 @@ def test_kubeconfigs_and_objects_of_a_state() -> None:
 @pytest.mark.parametrize(
     ("more", "want"),
     [
-        pytest.param({}, [HeldObject("cluster", THING, resource("a")["urn"], "p/dev/u")], id="its-own"),
+        pytest.param(
+            {},
+            [HeldObject("cluster", THING, resource("a")["urn"], "p/dev/u", api_version="g/v1")],
+            id="its-own",
+        ),
         pytest.param({"external": True}, [], id="only-read"),
         pytest.param({"type": "kubernetes:g/v1:ThingPatch"}, [], id="only-patched"),
         pytest.param({"delete": True}, [], id="to-be-deleted"),

@@ -69,6 +69,10 @@ def convert(catalog: Catalog, table: Table, stacks: Sequence[Stack] | None = Non
             what = f"{klass.key} composes resources of Pulumi providers, which Crossplane does not have"
             notes.leave_out(klass.document, "spec", what, "keep it as it is: the claims that it serves need it")
             continue
+        if any(template.loop or template.when for template in klass.templates):
+            what = f"{klass.key} has loops or conditions, which patch-and-transform does not have"
+            notes.leave_out(klass.document, "spec", what, "keep it as it is, or write a composition with a function")
+            continue
         if composite is None:
             what = f"{klass.key} serves {klass.serves}, which nothing in these files defines"
             notes.leave_out(klass.document, "spec", what, "pass the file of its definition too")

@@ -138,8 +138,9 @@ def _root(urn: str, parents: Mapping[str, str]) -> str:
 
 
 def _type(urn: str) -> str:
-    """The last of the types in a URN."""
-    return urn.split("::")[2].rpartition("$")[2]
+    """The last of the types in a URN; nothing where it is none."""
+    parts = urn.split("::")
+    return parts[2].rpartition("$")[2] if len(parts) > 2 else ""
 
 
 def _name(urn: str) -> str:
