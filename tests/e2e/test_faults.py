@@ -113,6 +113,7 @@ def test_what_is_not_ready_in_time_is_named_and_the_next_run_resumes(rig: Rig) -
     assert ran.code != 0
     assert f"{KIND}/{rig.name}/slow: its child 'my-sql-server' (MySQLServer {rig.name}-slow-" in ran.text
     assert "did not become ready within 6s: Ready is False" in ran.text
+    assert "malformed" not in ran.text, "the Secret of the claim is left out"
     assert ran.text.count("did not become ready") == ran.text.count("Ready is False")
     assert "Traceback" not in ran.text
     for name in ("one", "two"):

@@ -62,21 +62,29 @@ Host: TypeAlias = Callable[[asyncio.AbstractEventLoop, ThreadPoolExecutor], None
 
 
 def run_hosted(
-    program: Callable[[], None], host: Host, ended: threading.Event, *, failing: str, refused: str = ""
+    program: Callable[[], None],
+    host: Host,
+    ended: threading.Event,
+    *,
+    failing: str = "",
+    refused: str = "",
+    outputs_first: bool = False,
 ) -> None:
-    """Run a program as a host does, and report its end.
+    """Run a program as a host does, and report its end. The SDK awaits outputs first, or registrations.
 
     In a thread of its own, the SDK has no context of other tests, such as a root resource of another event loop.
     """
     try:
         with ThreadPoolExecutor(1) as main:
-            main.submit(_hosted, program, host, ended, failing, refused).result()
+            main.submit(_hosted, program, host, ended, failing, refused, outputs_first).result()
     finally:
         # What is left of a failed run complains when it is collected, and that must not be in the middle of a parse.
         gc.collect()
 
 
-def _hosted(program: Callable[[], None], host: Host, ended: threading.Event, failing: str, refused: str) -> None:
+def _hosted(
+    program: Callable[[], None], host: Host, ended: threading.Event, failing: str, refused: str, outputs_first: bool
+) -> None:
     # Mocks need an event loop in each thread, and leave open those that they open.
     loops: list[asyncio.AbstractEventLoop] = []
     pool = ThreadPoolExecutor(4, initializer=lambda: loops.append(_new_loop()))
@@ -85,13 +93,22 @@ def _hosted(program: Callable[[], None], host: Host, ended: threading.Event, fai
     recorder = Recorder()
     monitor = ContinueOnError(recorder, failing=failing, refused=refused)
     mocks.set_mocks(recorder, project="p", stack="dev", preview=False, monitor=monitor)
+    if outputs_first:
+        # As with an engine: nothing of a root resource is under way when the program begins.
+        loop.run_until_complete(_registered())
+        settings.set_root_resource(None)  # type: ignore[arg-type]  # as before a program
     try:
-        loop.run_until_complete(stack.run_pulumi_func(program))
+        loop.run_until_complete((stack.run_in_stack if outputs_first else stack.run_pulumi_func)(program))
     finally:
         ended.set()
         host(loop, pool)
         for opened in loops:
             opened.close()
+
+
+async def _registered() -> None:
+    await asyncio.sleep(0)
+    await stack.wait_for_rpcs()
 
 
 def _new_loop() -> asyncio.AbstractEventLoop:

@@ -334,7 +334,7 @@ class Composite(NativeChildren, metaclass=_ComponentType):
             data = secrets.united(
                 self._context, self._address, wanted, sources, values, parent=self, later_wins=later_wins
             )
-        self.details = pulumi.Output.secret(data)
+        self.details = secrets.secret_once_known(data)
         self._keys = None if sources else sorted(values)
         for secret in self._secrets:
             word = "connection" if secret is self._secrets[-1] else "composite-connection"

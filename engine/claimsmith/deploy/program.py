@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import importlib.util
 import sys
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pulumi
+from pulumi.runtime import settings
 
 from claimsmith.base.errors import DeployError, EngineError, GenerateError, ModelError, Problem, in_order
 from claimsmith.compose.candidates import candidate_of
@@ -244,7 +246,7 @@ def deploy(
     ]
     if connections:
         done += connection_outputs.write_files(context, connections.layout, plan, connections.settings.file, details)
-    pulumi.Output.all(*done).apply(lambda _: _fail_on(context.problems))
+    _end: pulumi.Output[None] = pulumi.Output.all(*done).apply(lambda _: fail_on(context.problems))
 
 
 def _sinks(
@@ -329,7 +331,10 @@ def _summary(claim: PlannedClaim, component: Composite) -> pulumi.Output[dict[st
     )
 
 
-def _fail_on(problems: list[Problem]) -> None:
-    """End the run with all problems that were collected."""
+async def fail_on(problems: list[Problem]) -> None:
+    """End the run with all problems that were collected, once the engine has everything else, the exports too."""
     if problems:
+        # The SDK (3.272) may await outputs before registrations: without this, it would end the program meanwhile.
+        if calls := settings._get_rpc_manager().rpcs:
+            await asyncio.wait([asyncio.ensure_future(call) for call in calls])
         raise pulumi.RunError("\n".join(str(p) for p in problems))

@@ -103,7 +103,18 @@ def united(
         except EngineError as error:
             return await _unchanged(context, wanted, error)
 
-    return pulumi.Output.secret(pulumi.Output.all(*ready, dict(values or {})).apply(gather))
+    return secret_once_known(pulumi.Output.all(*ready, dict(values or {})).apply(gather))
+
+
+def secret_once_known(data: pulumi.Input[Any]) -> pulumi.Output[Any]:
+    """The data as a secret. Data that is unknown in an update is none: a child has failed, and there is none to hide.
+
+    SDK 3.272 sends an unknown secret as a secret. Engines (3.259) refuse that in an update as malformed, and end the
+    whole run, where they leave out what depends on a failed resource.
+    """
+    if pulumi.runtime.is_dry_run():
+        return pulumi.Output.secret(data)
+    return pulumi.Output.unsecret(pulumi.Output.from_input(data)).apply(lambda known: pulumi.Output.secret(known))
 
 
 _OWN = SecretSource("the class", "", "", "")
@@ -120,7 +131,7 @@ def published(claim: str, details: Mapping[str, Any], *, only: Sequence[str] = (
         return base64.b64encode(encoded_value(value)).decode()
 
     return {
-        name: pulumi.Output.secret(pulumi.Output.from_input(value)).apply(partial(encoded, name))
+        name: secret_once_known(value).apply(partial(encoded, name))
         for name, value in sorted(details.items())
         if not only or name in only
     }
