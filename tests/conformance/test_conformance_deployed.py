@@ -57,7 +57,6 @@ A child whose required source the composite lacks is left out by the peer; here 
 
 def folders() -> list[Path]:
     found = [f for shared in (RENDERED, FUNCTIONS) if shared.is_dir() for f in sorted(shared.iterdir())]
-    found = [f for f in found if f.name not in OLD_YAML]
     return [f for f in found if f.is_dir() and not (f / "expected_error.txt").exists() and is_built_in(f)]
 
 
@@ -154,7 +153,12 @@ def _same(want: Any, got: Any) -> bool:
     return want == got or (isinstance(want, str) and "$" in want and isinstance(got, str))
 
 
-@pytest.mark.parametrize("folder", CASES)
+def compared(folder: Path) -> list[pytest.MarkDecorator]:
+    why = "the peer reads the plain text N as false, as YAML 1.1 has it; we read YAML 1.2"
+    return [pytest.mark.xfail(reason=why, strict=True)] if folder.name in OLD_YAML else []
+
+
+@pytest.mark.parametrize("folder", [pytest.param(f, id=f.name, marks=compared(f)) for f in folders()])
 def test_a_plan_says_what_the_peer_renders(folder: Path) -> None:
     if what := refusal(folder):
         with pytest.raises(EngineError, match=what):
