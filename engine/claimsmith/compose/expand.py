@@ -300,6 +300,9 @@ class _Expander:
             )
         with at(binding.claim.document.source_of(("metadata", "annotations", IMPORT)), prefix=prefix):
             imported = {} if binding.klass.dialect.publishing else imports_of(identity, binding.klass)
+        if template.existing_id and imported:
+            what = f"{prefix}a resource is either read, by resourceRef, or taken over, by {IMPORT}"
+            raise ComposeError(binding.claim.document.problem(what, binding.claim.resource_path, "remove one of them"))
         if template.name in imported:
             document["options"] = {**document.get("options", {}), "import": imported[template.name]}
         address = ChildAddress(binding.claim.key, template.name)

@@ -58,7 +58,7 @@ def claim_kinds(catalog: Catalog) -> dict[GroupKind, set[str]]:
         if not klass.dialect.defined and not defined:
             found.setdefault(klass.serves, set()).add(klass.claim_api_version)
     for claim in catalog.claims.values():
-        if claim.key.group_kind in found or (claim.resource_ref and not catalog.defined(claim.key.group_kind)):
+        if claim.key.group_kind in found or (claim.object_ref and not catalog.defined(claim.key.group_kind)):
             found.setdefault(claim.key.group_kind, set()).add(claim.api_version)
     return found
 

@@ -334,6 +334,13 @@ def test_patches_of_compositions_are_followed(tmp_path: Path) -> None:
     ]
 
 
+def test_a_claim_for_an_existing_resource_needs_no_properties(tmp_path: Path) -> None:
+    claim = f'{no_cluster_files.CLAIM}  resourceRef: {{type: "postgresql:Database", id: old}}\n'
+    files = {**no_cluster_files.FILES, "stacks/dev/claims/orders.yaml": claim}
+    found = report(tmp_path, dict(files))
+    assert [p.rule for p in (*found.errors, *found.warnings)] == ["missing-component", "unrecorded-binding"]
+
+
 def test_no_sdk_is_imported(tmp_path: Path) -> None:
     """Neither an SDK nor a plugin nor the network: reading is all."""
     root = write_files(tmp_path, FILES)
