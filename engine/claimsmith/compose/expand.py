@@ -443,7 +443,7 @@ def templated(
     if head != {key: base[key] for key in ("apiVersion", "kind")}:
         what = f"the template rendered {head['apiVersion']} {head['kind']}, not {base['apiVersion']} {base['kind']}"
         raise ComposeError(Problem(what, where, fix="let it begin with the apiVersion and kind of its class"))
-    return cleaned(document, Document(document, where.file if where else ""), "", [])
+    return cleaned(document, Document(document, where.file if where else ""), "", [], placed=True)
 
 
 def _applied(patch: Patch, sides: Sides, template: Template | None, binding: Binding) -> patches.Outcome:

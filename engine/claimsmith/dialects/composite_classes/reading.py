@@ -120,7 +120,7 @@ def read(document: Document) -> tuple[Class, list[Problem]]:
     templates = [
         Template(
             name=name,
-            base=cleaned(resource.made(), document, f"{at}.base", warnings),
+            base=cleaned(resource.made(), document, f"{at}.base", warnings, placed=True),
             patches=tuple(_patches(resource, at)),
             previous_name=resource.previous_name,
             at=at,
