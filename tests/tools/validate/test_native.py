@@ -185,6 +185,15 @@ def test_a_mistake_is_found_at_its_line(tmp_path: Path, files: Files, want: tupl
     assert marked in line
 
 
+@pytest.mark.parametrize(("files", "want"), BAD)
+def test_a_mistake_is_reported_once_beside_a_component(
+    tmp_path: Path, files: Files, want: tuple[str, str, str]
+) -> None:
+    """The generator refuses many of them too."""
+    written = {**files, "components/pg/component.py": "# of another time\n"}
+    assert [rule for rule, _, _ in findings(files, report(tmp_path, written))] == [want[0]]
+
+
 SOUND = [
     pytest.param(changed("length: 24", "length: 24, keepers: {a: b}"), id="a-map"),
     pytest.param(
