@@ -282,3 +282,32 @@ def test_all_problems_of_all_claims_are_told_at_once() -> None:
     with pytest.raises(EngineError) as caught:
         plan({"base": GROUP, "patches": [required]}, claims=[claim_data("a"), claim_data("b")])
     assert len(caught.value.problems) == 2
+
+
+CONFIG_MAP = {"apiVersion": "v1", "kind": "ConfigMap"}
+
+
+@pytest.mark.parametrize(
+    ("base", "patches", "want"),
+    [
+        pytest.param({**CONFIG_MAP, "metadata": {"namespace": "apps"}}, [], "apps", id="namespaced-kind"),
+        pytest.param(CONFIG_MAP, [patch("metadata.namespace", "metadata.namespace")], "default", id="patched"),
+        pytest.param(CONFIG_MAP, [], "", id="none"),
+        pytest.param(
+            {"apiVersion": "v1", "kind": "Namespace", "metadata": {"namespace": "apps"}}, [], "", id="cluster-scope"
+        ),
+        pytest.param({**BUCKET, "metadata": {"namespace": "apps"}}, [], "", id="managed"),
+    ],
+)
+def test_the_namespace_of_a_base(base: dict[str, Any], patches: list[dict[str, Any]], want: str) -> None:
+    [claim] = planned(
+        [class_data("c", {"base": base, "patches": patches})], [claim_data(classRef=class_ref("c"))]
+    ).claims
+    assert claim.children[0].namespace == want
+    assert ("namespace" in claim.children[0].document["metadata"]) == bool(want)
+
+
+def test_the_namespace_of_a_rendered_object() -> None:
+    text = "apiVersion: v1\nkind: ConfigMap\nmetadata: {namespace: of-{{ .metadata.name }}}\n"
+    [claim] = plan({"template": {"engine": "go-sprig", "source": {"type": "inline", "inline": text}}}).claims
+    assert claim.children[0].namespace == "of-sql"

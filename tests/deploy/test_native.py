@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import base64
+import gc
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import pulumi
@@ -13,7 +15,7 @@ import pytest
 from pulumi.runtime import rpc
 
 from claimsmith.deploy import ClaimKind, ClassRef, Composite, Context, optional, present
-from claimsmith.deploy.native import imported_id
+from claimsmith.deploy.native import NativeChild, imported_id
 from claimsmith.deploy.values import ABSENT
 from tests.support.mocked import Registered
 from tests.support.native_documents import SECRET, run
@@ -228,6 +230,36 @@ def test_the_secret_that_a_claim_asks_for_has_each_detail_on_its_own(preview: bo
 def test_a_planned_stack_without_a_cluster_writes_no_secret() -> None:
     found = run(lambda: Small(claim(ASKING), Context(composites={})))
     assert [r.name for r in found if r.type.startswith("kubernetes:")] == []
+
+
+class Lost:
+    """A resource whose id raises, for the program ended before it was there."""
+
+    def __init__(self, part: str) -> None:
+        self.id = SimpleNamespace(**{"future": _known, "is_known": _known, part: _raise})
+
+
+async def _known() -> bool:
+    return True
+
+
+async def _raise() -> bool:
+    raise RuntimeError("the engine is gone")
+
+
+@pytest.mark.parametrize("part", ["future", "is_known"])
+def test_a_resource_that_raises_leaves_nothing_that_is_never_awaited(
+    part: str, recwarn: pytest.WarningsRecorder
+) -> None:
+    def build() -> Any:
+        child = NativeChild(pulumi.ComponentResource("a:b:C", "c"), "role", "role")
+        child._resource = Lost(part)  # type: ignore[assignment]
+        return child.ready
+
+    with pytest.raises(RuntimeError, match="the engine is gone"):
+        run(build)
+    gc.collect()
+    assert [str(w.message) for w in recwarn if "never awaited" in str(w.message)] == []
 
 
 # Settings of the stack

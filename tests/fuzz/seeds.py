@@ -32,6 +32,15 @@ _NOT_CLASSES = {"references.yaml", "bindable.yaml", "bindings.yaml"}
 CLASSES = _texts("components")
 REFERENCES = (ROOT / "components" / "references.yaml").read_text(encoding="utf-8")
 CLAIMS = _texts("stacks/dev/claims", "stacks/local/claims", "stacks/prod/claims", "stacks/showcase/claims")
+READ = """\
+apiVersion: database.example.org/v1alpha1
+kind: PostgreSQLDatabase
+metadata: {name: old, namespace: default}
+spec:
+  classRef: {apiVersion: infrastructure.crossplane.io/v1alpha1, kind: CompositeResourceClass, name: postgresql}
+  resourceRef: {type: "postgresql:Database", id: legacy, template: database}
+"""
+CLAIMS.append(READ)
 GOLDEN = [p.read_text(encoding="utf-8") for p in sorted((ROOT / "tests" / "golden").glob("*/platform.yaml"))]
 
 PATHS = [

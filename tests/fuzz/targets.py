@@ -23,6 +23,7 @@ from claimsmith.base.transform import parse_transform
 from claimsmith.compose import scheduling
 from claimsmith.compose.expand import expand
 from claimsmith.compose.native_types import native_types
+from claimsmith.compose.plan import Plan
 from claimsmith.compose.planning import build_plan
 from claimsmith.compose.reference_table import read_table
 from claimsmith.compose.references import Table
@@ -133,19 +134,40 @@ def interpolated(text: str) -> None:
 
     As the key of an element it is refused where it cannot be part of a name.
     """
+    if text:
+        _is_read(text)
     for key in ("a", text):
         _arrives(text, key)
 
 
+def _is_read(text: str) -> None:
+    """As the id of an existing resource it names that one, and nothing is created."""
+    spec, plan = _fuzzed({"resourceRef": {"type": "postgresql:Database", "id": text}})
+    [child] = plan.claims[0].children
+    assert (child.document["get"], child.document["properties"]) == ({"id": spec["resourceRef"]["id"]}, {})
+
+
 def _arrives(text: str, key: str) -> None:
+    spec, plan = _fuzzed({"text": text, "zones": [{"name": key, "text": text}]})
+    text = spec["text"]
+    [planned_claim] = plan.claims
+    children = {c.address.template: c.document for c in planned_claim.children}
+    assert children["role"]["properties"]["name"] == text
+    assert children["database"]["properties"]["name"] == text
+    assert children["database"]["properties"]["template"] == f"{text}-${{role.name}}"
+    assert children["config"]["data"]["text"] == text
+    assert all(d["properties"]["prefix"] == text for n, d in children.items() if n.startswith("zone"))
+
+
+def _fuzzed(spec: dict[str, Any]) -> tuple[dict[str, Any], Plan]:
+    """The spec of a claim as it is read, since YAML folds some line breaks, and its plan, which can be printed."""
     claim = {
         "apiVersion": "fuzz.example.org/v1alpha1",
         "kind": "Fuzzed",
         "metadata": {"namespace": "default", "name": "fuzzed"},
-        "spec": {"text": text, "zones": [{"name": key, "text": text}], "classRef": {"name": "fuzzed", **_CLASS}},
+        "spec": {**spec, "classRef": {"name": "fuzzed", **_CLASS}},
     }
     [document] = read_documents(json.dumps(claim, ensure_ascii=False), file="stacks/dev/claims/c.yaml")
-    text = document.data["spec"]["text"]  # YAML folds some line breaks
     catalog = read_catalog(
         read_documents(seeds.NATIVE, file="components/x/class.yaml"),
         [document],
@@ -154,15 +176,9 @@ def _arrives(text: str, key: str) -> None:
     scopes = _scopes(catalog)
     found = expand(catalog, [], project="shop", stack="dev", scopes=scopes, types=native_types(_sdk))
     plan = build_plan(found, project="shop", stack="dev", table=_table(), scopes=scopes)
-    [planned_claim] = plan.claims
-    children = {c.address.template: c.document for c in planned_claim.children}
-    assert children["role"]["properties"]["name"] == text
-    assert children["database"]["properties"]["name"] == text
-    assert children["database"]["properties"]["template"] == f"{text}-${{role.name}}"
-    assert children["config"]["data"]["text"] == text
-    assert all(d["properties"]["prefix"] == text for n, d in children.items() if n.startswith("zone"))
     for part in render.stream(plan):
         part.encode("utf-8", "surrogatepass")
+    return document.data["spec"], plan
 
 
 def _sdk(package: str) -> Index:

@@ -18,9 +18,11 @@ from claimsmith.compose.cluster_records import records_of
 from claimsmith.compose.expand import claim_data
 from claimsmith.compose.plan import Plan
 from claimsmith.platform import bindings_file, settings
+from claimsmith.platform.binding import to_records
 from claimsmith.platform.permissions import WORKLOAD_ALLOW, WORKLOAD_NAMESPACES, TargetGrant
 from claimsmith.platform.settings import Permission, Settings
 from claimsmith.project.project import Project
+from claimsmith.render import render
 from claimsmith.tools.bind import bind
 from claimsmith.tools.review.project import review_stack
 from tests.support.attack_files import (
@@ -28,6 +30,7 @@ from tests.support.attack_files import (
     ATTACKS,
     MINE,
     OWNED_BY,
+    PET,
     PLATFORM,
     SERVER,
     SETTINGS,
@@ -150,6 +153,13 @@ def test_what_the_platform_provides_may_be_claimed(tmp_path: Path) -> None:
         pytest.param(marked(claim("a"), "claimsmith.io/adopt"), Permission.adopt, id="adopt"),
         pytest.param(xr(), Permission.composites, id="composites"),
         pytest.param(
+            claim(
+                "a", classRef=class_ref("pets"), resourceRef={"type": "random:RandomPet", "id": "x", "template": "pet"}
+            ),
+            Permission.existing_resources,
+            id="existing-native-resource",
+        ),
+        pytest.param(
             marked(claim("a", classRef=class_ref("pets")), "claimsmith.io/import", "pet=cat"),
             Permission.imports,
             id="import",
@@ -169,6 +179,40 @@ def test_no_value_of_a_claim_is_an_interpolation(text: str, tmp_path: Path) -> N
     plan = plan_of(tmp_path, wish, open_)
     [pet] = [c for p in plan.claims for c in p.children if c.template.name == "name"]
     assert pet.document["properties"]["prefix"] == text
+
+
+REACHING: Data = {
+    "options": {"provider": "admin", "protect": False, "retainOnDelete": True, "import": "theirs"},
+    "provider": "admin",
+    "providerConfigRef": {"name": "admin"},
+    "properties": {"prefix": "theirs", "__class__": "x"},
+    "type": "aws:iam:User",
+    "import": "theirs",
+}
+
+
+@pytest.mark.parametrize("field", REACHING)
+def test_no_field_of_a_claim_reaches_a_native_resource_by_itself(field: str, tmp_path: Path) -> None:
+    def pets(**spec: Any) -> list[Data]:
+        wish = claim("a", classRef=class_ref("pets"), **spec)
+        plan = plan_of(tmp_path, wish, SETTINGS.replace("classes: [small,", "classes: [pets, small,"))
+        return [c.document for p in plan.claims for c in p.children if c.template.native]
+
+    assert pets(**{field: REACHING[field]}) == pets()
+
+
+@pytest.mark.parametrize("id_", ["${pet.id}", "../../other", "x\nimport os", "urn:pulumi:dev::x::y::z", "{{ .x }}"])
+def test_an_id_of_a_claim_is_a_text_wherever_it_is_written(id_: str, tmp_path: Path) -> None:
+    wish = claim(
+        "a", classRef=class_ref("pets"), resourceRef={"type": "random:RandomPet", "id": id_, "template": "pet"}
+    )
+    plan = plan_of(tmp_path, wish, allowing(Permission.existing_resources, classes=["*"]))
+    [pet] = [c for p in plan.claims for c in p.children if c.template.native]
+    assert pet.document["get"] == {"id": id_}
+    [program] = [d for d in yaml.safe_load_all(render(plan)) if d and "resources" in d]
+    assert program["resources"]["team-a-a-pet"]["get"] == {"id": id_.replace("${", "$${")}
+    found = bindings_file.write(to_records([p.binding for p in plan.claims], []), stack="dev")
+    assert f"random:index/randomPet:RandomPet {id_}" in {r.resource for r in bindings_file.read(found, file="x/b.yaml")}
 
 
 def test_no_claim_takes_over_what_it_may_not(tmp_path: Path) -> None:

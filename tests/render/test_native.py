@@ -88,3 +88,16 @@ def test_the_documents_are_those_of_the_text() -> None:
     plan = native_plan(connections=5, writeConnectionSecretToRef={"name": "s"})
     assert list(yaml.safe_load_all(render.render(plan))) == [d for c in plan.claims for d in render.documents(c)]
     assert render.render(plan) == render.render(native_plan(connections=5, writeConnectionSecretToRef={"name": "s"}))
+
+
+def test_an_existing_resource_is_got_as_in_pulumi_yaml() -> None:
+    [program] = rendered(connections=5, resourceRef={"type": "postgresql:Database", "id": "a ${role.name}"})
+    assert program == {
+        "resources": {
+            "default-orders-database": {
+                "type": "postgresql:index/database:Database",
+                "get": {"id": "a $${role.name}"},
+                "options": {"provider": "${main}"},
+            }
+        }
+    }

@@ -268,6 +268,7 @@ ADOPT, OWNER = "claimsmith.io/adopt", "claimsmith.io/owner"
 PLATFORM_ONLY = "counts in the platform's files only"
 NOT_THERE = "may not use the namespace"
 VICTIM = {"apiVersion": "database.example.org/v1beta1", "kind": "Server"}
+PET = {"type": "random:RandomPet", "id": "theirs"}
 ADMIN = {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "cluster-admin"}
 SUBJECTS = [{"kind": "ServiceAccount", "name": "default", "namespace": MINE}]
 UID = "11111111-1111-1111-1111-111111111111"
@@ -362,6 +363,24 @@ ATTACKS: dict[str, Attack] = {
     "composition-of-others": attack(store(compositionRef={"name": "vaults"}), "may not use"),
     "existing-resource": attack(
         claim(classRef=None, resourceRef={**VICTIM, "name": "unclaimed"}), "not among what the platform provides"
+    ),
+    "existing-native-resource": attack(
+        claim(classRef=class_ref("pets"), resourceRef=PET), "a claim does not choose what to read"
+    ),
+    "existing-native-resource-by-another-provider": attack(
+        claim(classRef=class_ref("pets"), resourceRef={**PET, "provider": "admin"}), "unknown field 'provider'"
+    ),
+    "existing-native-resource-to-delete": attack(
+        claim(classRef=class_ref("pets"), resourceRef={**PET, "options": {"protect": False}}),
+        "unknown field 'options'",
+    ),
+    "existing-native-resource-and-import": attack(
+        marked(claim(classRef=class_ref("pets"), resourceRef=PET), "claimsmith.io/import", "pet=theirs"), PLATFORM_ONLY
+    ),
+    "protection-that-ends": attack(marked(claim(), "claimsmith.io/protect", "false"), PLATFORM_ONLY),
+    "name-of-a-native-resource-of-others": attack(
+        marked(claim(classRef=class_ref("pets")), "crossplane.io/external-name", "theirs"),
+        "crossplane.io/external-name",
     ),
     "cluster-that-is-shared": Attack(
         {

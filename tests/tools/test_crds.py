@@ -216,3 +216,18 @@ def test_what_a_stack_brings_itself_is_not_installed_for_it(tmp_path: Path) -> N
     files = {"stacks/dev/resources/g.yaml": yaml.safe_dump_all([crd, gadget]), "stacks/dev/claims/.keep": ""}
     write_files(tmp_path, {"components/.keep": "", **files})
     assert "gadgets.gadgets.example.org" not in {c["metadata"]["name"] for c in crds_needed(tmp_path)}
+
+
+@pytest.mark.parametrize(
+    "reference",
+    [
+        pytest.param({"apiVersion": "storage.example.org/v1", "kind": "Bucket", "name": "old"}, id="object"),
+        pytest.param({"type": "postgresql:Database", "id": "old", "template": "database"}, id="native"),
+    ],
+)
+def test_a_claim_may_name_an_existing_resource(reference: dict[str, str]) -> None:
+    crd = definitions.claim_crd("database.example.org/v1alpha1", "Database")
+    schema = crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"]
+    found = schema["properties"]["spec"]["properties"]["resourceRef"]
+    assert list(schemas.check(reference, found, document=None)) == []
+    assert list(schemas.check({**reference, "nmae": "x"}, found, document=None))

@@ -53,7 +53,8 @@ def _problem(model: type[Model], document: Document, error: Any, data: Any, at: 
     match error["type"]:
         case "extra_forbidden":
             field = str(loc[-1])
-            known = _fields_at(model, loc[:-1])
+            # Of a union, the other members may know it.
+            known = _fields_at(model, loc[:-1]) - {field}
             fix = suggest(field, known, f"remove it; known here: {', '.join(sorted(known)) or 'nothing'}")
             return Problem(f"unknown field {field!r}", where, fieldpath.to_text(path), fix)
         case "missing":

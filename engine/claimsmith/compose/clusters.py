@@ -51,7 +51,7 @@ def _has_objects(plan: Plan) -> bool:
 def _in_cluster(claim: PlannedClaim, composites: Collection[str]) -> bool:
     """Whether a claim has objects in the cluster; one that requires a composite of the plan has none of its own."""
     klass = claim.binding.klass
-    existing = klass.static and not is_native(klass.static) and str(klass.key) not in composites
+    existing = klass.static and str(klass.key) not in composites
     return bool(existing) or any(True for _ in kubernetes_children(claim))
 
 

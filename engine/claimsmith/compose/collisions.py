@@ -9,8 +9,10 @@ from collections.abc import Sequence
 
 from claimsmith.base.errors import Collector
 from claimsmith.base.names import ClassKey, GroupKind
+from claimsmith.base.values import object_at
 from claimsmith.compose import connections
 from claimsmith.compose.plan import GivenResource, PlannedClaim
+from claimsmith.dialects.common.native import OPTIONS
 
 
 def refuse_shared_composites(claims: Sequence[PlannedClaim], problems: Collector) -> None:
@@ -75,6 +77,24 @@ def refuse_doubles(claims: Sequence[PlannedClaim], given: Sequence[GivenResource
             last = own is planned.connections[-1]
             writer = planned.address if last else f"the composite of {planned.address}"
             place("Secret", own.namespace, own.name, writer, planned, path)
+
+
+def refuse_read_twice(claims: Sequence[PlannedClaim], problems: Collector) -> None:
+    """Two claims must not hold one existing native resource, by reading it or by taking it over."""
+    seen: dict[tuple[str, str, object], str] = {}
+    natives = [(p, c) for p in claims for c in p.children if c.template.native]
+    # Who takes a resource over owns it: the claim that would read it is the one that is refused.
+    for planned, child in sorted(natives, key=lambda pair: bool(pair[1].template.existing_id)):
+        options = object_at(child.document, OPTIONS)
+        id_ = child.template.existing_id or options.get("import")
+        if not id_:
+            continue
+        place = (str(child.document["type"]), str(id_), options.get("provider"))
+        other = seen.setdefault(place, planned.address)
+        if other != planned.address:
+            what = f"{planned.address} and {other} both claim {child.document['type']} {id_}"
+            claim = planned.binding.claim
+            problems.add(claim.document.problem(what, claim.resource_path, "let one of them claim another resource"))
 
 
 def refuse_native_doubles(claims: Sequence[PlannedClaim], problems: Collector) -> None:

@@ -300,6 +300,9 @@ class _Expander:
             )
         with at(binding.claim.document.source_of(("metadata", "annotations", IMPORT)), prefix=prefix):
             imported = {} if binding.klass.dialect.publishing else imports_of(identity, binding.klass)
+        if template.existing_id and imported:
+            what = f"{prefix}a resource is either read, by resourceRef, or taken over, by {IMPORT}"
+            raise ComposeError(binding.claim.document.problem(what, binding.claim.resource_path, "remove one of them"))
         if template.name in imported:
             document["options"] = {**document.get("options", {}), "import": imported[template.name]}
         address = ChildAddress(binding.claim.key, template.name)
@@ -440,7 +443,7 @@ def templated(
     if head != {key: base[key] for key in ("apiVersion", "kind")}:
         what = f"the template rendered {head['apiVersion']} {head['kind']}, not {base['apiVersion']} {base['kind']}"
         raise ComposeError(Problem(what, where, fix="let it begin with the apiVersion and kind of its class"))
-    return cleaned(document, Document(document, where.file if where else ""), "", [])
+    return cleaned(document, Document(document, where.file if where else ""), "", [], placed=True)
 
 
 def _applied(patch: Patch, sides: Sides, template: Template | None, binding: Binding) -> patches.Outcome:

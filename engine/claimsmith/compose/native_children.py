@@ -35,6 +35,8 @@ from claimsmith.providers import tokens
 
 TagProperty = Literal["tags", "labels", ""]
 """The property of a type that takes tags: `labels` take lower case only; empty where it has none."""
+GET = "get"
+"""What a native child has in the place of properties if it exists already: the id that it is read by."""
 _NOT_IN_LABEL = re.compile(r"[^a-z0-9_-]")
 
 
@@ -77,17 +79,17 @@ def native_document(
     token = tokens.resource_type(document)
     labels = object_at(object_at(document, "metadata"), "labels")
     name = tokens.child_name(identity.namespace, identity.name, template.name)
+    head = {"type": token, "metadata": {"name": name, **({"labels": dict(labels)} if labels else {})}}
+    if template.existing_id:
+        given = dict(object_at(document, OPTIONS))
+        read = {GET: {"id": template.existing_id}, PROPERTIES: {}, **({OPTIONS: given} if given else {})}
+        return {**head, **read}, Options(wait_for=(), timeout="")
     properties = mapped(dict(object_at(document, PROPERTIES)), lambda leaf: resolved(leaf, value_of))
     properties = _named(properties, template, identity, types.name(token))
     if is_tagged(template, klass):
         properties = tagged(properties, identity, types.tags(token))
     settings, options = _options(object_at(document, OPTIONS), template, identity, depended)
-    return {
-        "type": token,
-        "metadata": {"name": name, **({"labels": dict(labels)} if labels else {})},
-        PROPERTIES: properties,
-        **({OPTIONS: settings} if settings else {}),
-    }, options
+    return {**head, PROPERTIES: properties, **({OPTIONS: settings} if settings else {})}, options
 
 
 def resolved(value: Any, value_of: Callable[[SiblingOutput], Any]) -> Any:

@@ -11,7 +11,12 @@ from claimsmith.base.names import ChildAddress, ClassKey, GroupKind
 from claimsmith.base.values import refs_at
 from claimsmith.compose import connections
 from claimsmith.compose.candidates import candidate_of, candidates_of, referenced, siblings_of
-from claimsmith.compose.collisions import refuse_doubles, refuse_native_doubles, refuse_shared_composites
+from claimsmith.compose.collisions import (
+    refuse_doubles,
+    refuse_native_doubles,
+    refuse_read_twice,
+    refuse_shared_composites,
+)
 from claimsmith.compose.connections import SecretSource, connections_of
 from claimsmith.compose.expand import Child, Draft, Expansion, claim_data
 from claimsmith.compose.plan import GivenResource, Plan, PlannedClaim, candidate_of_given, hold
@@ -54,6 +59,7 @@ def build_plan(
     everything = [c for root in claims for c in root.walk()]
     refuse_doubles(everything, given, problems)
     refuse_native_doubles(everything, problems)
+    refuse_read_twice(everything, problems)
     problems.raise_as(ComposeError)
     by_address = {c.address: c for c in claims}
     order = topological.ordered(list(by_address), needs)

@@ -6,17 +6,32 @@ the base class needs to know of them beside that is here: their template, their 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import pulumi
 
 from claimsmith.base.labels import IMPORT
 from claimsmith.base.names import GroupKind
 
+T = TypeVar("T")
 Timeouts = str | Mapping[str, str]
 """How long the engine waits: for every operation, or by the name of each."""
+
+
+@dataclass(frozen=True, slots=True)
+class Deferred(Generic[T]):
+    """A coroutine that begins when it is awaited.
+
+    An Output awaits its parts one after the other (SDK 3.272): once a part fails, those after it are never awaited, and
+    Python warns of each coroutine among them.
+    """
+
+    begin: Callable[[], Coroutine[Any, Any, T]]
+
+    def __await__(self) -> Generator[Any, Any, T]:
+        return self.begin().__await__()
 
 
 @dataclass(slots=True, eq=False)
@@ -30,6 +45,8 @@ class NativeChild:
     labels: Mapping[str, str] = field(default_factory=dict)
     kept: bool = False
     """Whether it stays when it leaves the stack."""
+    existing: bool = False
+    """Whether it is only read, and never owned."""
     added: bool = False
     """Whether selectors can find it."""
     _resource: pulumi.CustomResource | None = None
@@ -59,7 +76,8 @@ class NativeChild:
         """An output that is known once it exists as the program wants it.
 
         The id of a resource whose update failed is known too, and no other output of it, while the engine goes on with
-        the others (SDK 3.272). In a preview, outputs that a provider computes are unknown in any case.
+        the others (SDK 3.272). In a preview, outputs that a provider computes are unknown in any case. Of a resource
+        that could not be read, every output is known to be None.
         """
         if self._ready is None:
             self._ready = self._existence()
@@ -67,18 +85,23 @@ class NativeChild:
 
     def _existence(self) -> pulumi.Output[str]:
         assert self.resource, "only children whose resource exists are waited for"
-        id_ = self.resource.id
-        first = None if pulumi.runtime.is_dry_run() else next(outputs_of(self.resource), None)
+        id_, outputs = self.resource.id, list(outputs_of(self.resource))
+        preview = pulumi.runtime.is_dry_run()
 
         async def value() -> str:
             return str(await id_.future())
 
         async def known() -> bool:
-            return await id_.is_known() and (first is None or await first.is_known())
+            if not await id_.is_known():
+                return False
+            if self.existing:
+                values = [await output.future() for output in outputs]
+                return not outputs or any(value is not None for value in values)
+            return preview or not outputs or await outputs[0].is_known()
 
         # Not by Output.all, which lifts every nested value of what it joins. Only that an output is known counts: one
         # that is secret must not hide it.
-        return pulumi.Output({self.resource}, value(), known())
+        return pulumi.Output({self.resource}, Deferred(value), Deferred(known))
 
     def reference(self) -> dict[str, str]:
         """The child as the outputs of its claim name it."""

@@ -42,7 +42,8 @@ async def _report(address: ChildAddress, child: NativeChild) -> None:
     except Exception:
         return  # The engine reports it.
     if failed:
-        pulumi.log.error(str(failure(address, child.token, child.name)), child.resource)
+        problem = failure(address, child.token, child.name, existing=child.existing)
+        pulumi.log.error(str(problem), child.resource)
 
 
 async def _failed(child: NativeChild) -> bool:
@@ -54,8 +55,12 @@ async def _failed(child: NativeChild) -> bool:
         return f"resource {child.name} [" in str(error)
 
 
-def failure(address: ChildAddress, token: str, name: str) -> Problem:
-    """The problem of a native child that was not created or updated."""
-    what = f"{address.claim}: its child {address.template!r} ({token} {name}) was not deployed"
+def failure(address: ChildAddress, token: str, name: str, *, existing: bool = False) -> Problem:
+    """The problem of a native child that was not created or updated; or not read, if it exists already."""
+    child = f"its child {address.template!r} ({token} {name})"
+    if existing:
+        fix = "see the message of its provider; resourceRef.id of the claim is the id that the provider knows it by"
+        return Problem(f"{address.claim}: {child} could not be read", fix=fix)
+    what = f"{address.claim}: {child} was not deployed"
     fix = "see the message of its provider, or that of the child that it depends on; the next up tries again"
     return Problem(what, fix=fix)

@@ -28,6 +28,7 @@ from claimsmith.deploy.context import Context, cluster_provider
 from claimsmith.deploy.deployed import Reading
 from claimsmith.deploy.members import Members, find_members
 from claimsmith.deploy.named_providers import configured, registered
+from claimsmith.deploy.native_static import reading_component
 from claimsmith.deploy.other_stacks import export_provided
 from claimsmith.deploy.pipelines import LiveObjects, needs_state, unseen_parts
 from claimsmith.deploy.presence import refuse_missing
@@ -266,7 +267,7 @@ def components_of(project: Project, plan: Plan) -> dict[str, type[Composite]]:
 
     One that is missing, or that `generate` would write differently, is refused: what runs is what was reviewed.
     """
-    classes = {id(c.binding.klass): c.binding.klass for c in plan.walk() if not c.binding.klass.static}
+    classes = {id(c.binding.klass): c.binding.klass for c in plan.walk() if c.binding.klass.generated}
     if problems := component_problems(project, classes.values()):
         raise GenerateError(*problems)
     loaded: dict[int, type[Composite]] = {}
@@ -275,6 +276,9 @@ def components_of(project: Project, plan: Plan) -> dict[str, type[Composite]]:
         klass = claim.binding.klass
         if klass.static:
             found[claim.address] = static_component(claim)
+            continue
+        if not klass.generated:
+            found[claim.address] = reading_component(claim)
             continue
         if id(klass) not in loaded:
             loaded[id(klass)] = load_component(project, klass)

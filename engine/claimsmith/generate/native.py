@@ -6,7 +6,6 @@ nearest, so that no name of a class becomes code by itself.
 
 from __future__ import annotations
 
-import keyword
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -24,6 +23,7 @@ from claimsmith.generate import tree
 from claimsmith.generate.expression import Expression, Reader, child_reader, literal
 from claimsmith.generate.loops import Loops
 from claimsmith.providers.index import Index, import_name_of
+from claimsmith.providers.outputs import Attribute, UnknownOutput, is_name, properties_of, way_to
 from claimsmith.providers.resource_types import (
     AnyType,
     EnumOf,
@@ -37,7 +37,6 @@ from claimsmith.providers.resource_types import (
 )
 from claimsmith.providers.tokens import Token
 
-_WHOLE: TypeRef = ObjectOf("")
 _OPTIONS = {
     "provider": "provider",
     "aliases": "aliases",
@@ -120,13 +119,14 @@ class Natives:
             code = f"{variable}.name" if path == ("metadata", "name") and not template.composite else ""
             return Expression(code or f"self.observed({variable}, {text!r})", may_be_absent=not code)
         steps = path[1:] if path[:1] in ((OUTPUTS,), (PROPERTIES,)) else path
-        sdk = self._sdk(template)
-        code, here = variable, _WHOLE
-        known: Mapping[str, Property] | None = self._type(template).outputs
-        for step in steps:
-            code, here = _stepped(code, here, known, step, self._unknown(of or template, template, text))
-            known = _properties(here, sdk)
-        return Expression(code, may_be_absent=False)
+        try:
+            way = list(way_to(steps, self._type(template), self._sdk(template)))
+        except UnknownOutput as error:
+            what = f"{template.name!r} ({template.base['type']}) has no output {text!r}"
+            problem = Problem(what, fix=suggest(error.step, error.known))
+            raise GenerateError(*self._located([problem], of or template)) from None
+        code = "".join(f".{s.name}" if isinstance(s, Attribute) else f"[{s.key!r}]" for s in way)
+        return Expression(f"{variable}{code}", may_be_absent=False)
 
     def call(self, template: Template, grown: tree.Tree) -> Call:
         """The constructor's call: the patched properties by the SDK's names, and the options of the child."""
@@ -248,15 +248,6 @@ class Natives:
         problem = Problem(what, path=fieldpath.to_text(path), fix=suggest(str(path[-1]), known))
         return GenerateError(*self._located([problem], template))
 
-    def _unknown(
-        self, template: Template, sibling: Template, path: str
-    ) -> Callable[[str | int, Mapping[str, Property]], GenerateError]:
-        def refusal(step: str | int, known: Mapping[str, Property]) -> GenerateError:
-            what = f"{sibling.name!r} ({sibling.base['type']}) has no output {path!r}"
-            return GenerateError(*self._located([Problem(what, fix=suggest(str(step), known))], template))
-
-        return refusal
-
 
 def _add_tags(
     tags: TagProperty,
@@ -277,33 +268,6 @@ def _add_tags(
         arguments[argument] = value
 
 
-def _stepped(
-    code: str,
-    here: TypeRef,
-    known: Mapping[str, Property] | None,
-    step: str | int,
-    refusal: Callable[[str | int, Mapping[str, Property]], GenerateError],
-) -> tuple[str, TypeRef]:
-    """The expression one step deeper, and its type."""
-    if known is not None and isinstance(step, str):
-        if step not in known or not _is_name(known[step].python):
-            raise refusal(step, known)
-        return f"{code}.{known[step].python}", known[step].type
-    match here:
-        case ListOf(item=item) | MapOf(item=item):
-            return f"{code}[{step!r}]", item
-        case _:
-            return f"{code}[{step!r}]", AnyType()
-
-
-def _properties(kind: TypeRef, sdk: Index) -> Mapping[str, Property] | None:
-    """The properties of a nested type; None if it is no such type."""
-    if not isinstance(kind, ObjectOf):
-        return None
-    found = sdk.object(kind.name)
-    return found.properties if found else None
-
-
 @dataclass(frozen=True, slots=True)
 class _Writer:
     """Writes values of a class by the types that the SDK has for them."""
@@ -314,7 +278,7 @@ class _Writer:
 
     def property(self, known: Mapping[str, Property], path: fieldpath.Path, name: str) -> Property:
         """A property by its name in YAML; one that the SDK lacks is refused."""
-        if name not in known or not _is_name(known[name].python):
+        if name not in known or not is_name(known[name].python):
             raise self.refusal((*path, name), known)
         return known[name]
 
@@ -327,7 +291,7 @@ class _Writer:
             case _, OneOf(options=options):
                 return self.written(value, self._fitting(value, options), path)
             case dict(), ObjectOf():
-                known = _properties(kind, self.sdk)
+                known = properties_of(kind, self.sdk)
                 if known is None:
                     return literal(value)
                 named = {}
@@ -350,7 +314,7 @@ class _Writer:
         for kind in options:
             match value, kind:
                 case dict(), ObjectOf():
-                    if set(value) <= set(_properties(kind, self.sdk) or ()):
+                    if set(value) <= set(properties_of(kind, self.sdk) or ()):
                         return kind
                 case (dict(), MapOf()) | (list(), ListOf()):
                     return kind
@@ -431,12 +395,8 @@ def _escaped(text: str) -> str:
     return text.replace("{", "{{").replace("}", "}}")
 
 
-def _is_name(name: str) -> bool:
-    return name.isascii() and name.isidentifier() and not keyword.iskeyword(name)
-
-
 def _is_path(name: str) -> bool:
-    return bool(name) and all(map(_is_name, name.split(".")))
+    return bool(name) and all(map(is_name, name.split(".")))
 
 
 __all__ = ["Call", "Natives", "Sdks", "aliases_of", "detail_sources", "details_of", "optional", "present"]

@@ -65,6 +65,10 @@ class Scopes:
             )
 
 
+BUILT_IN = Scopes({})
+"""The scopes of the kinds that Kubernetes itself and our own records have."""
+
+
 def refuse_elsewhere(document: Mapping[str, Any], namespace: str) -> None:
     """Refuse an application's child whose connection Secret would be in another namespace than the application."""
     spec = document.get("spec")

@@ -22,6 +22,7 @@ from claimsmith.dialects.common.klass import Class
 from claimsmith.dialects.crossplane.composition import OF_COMPOSITION
 from claimsmith.dialects.resource_classes.dialect import RESOURCE_CLASSES
 from claimsmith.platform.catalog import Catalog
+from claimsmith.platform.reading import read_only
 
 IS_DEFAULT = "resourceclass.crossplane.io/is-default-class"
 WEIGHT = "resourceclass.crossplane.io/weight"
@@ -61,6 +62,8 @@ class Record:
     """What selectors picked among all resources of the stack: `<template> <path of the reference>`, and the address."""
     stack: str = ""
     """The stack whose name its objects carry, where the claim was moved from there."""
+    resource: str = ""
+    """The existing native resource that the claim reads, by type and id."""
     derived: bool = True
     """Whether its uid is the one that was derived for the claim; else the claim's own file must have it."""
 
@@ -107,12 +110,20 @@ class Unbound:
 
 def choose(claim: Claim, catalog: Catalog) -> Choice | Unbound:
     """The class for a claim that has none yet."""
-    if claim.resource_ref:
-        return _static(claim, claim.resource_ref, catalog)
+    if claim.object_ref:
+        return _static(claim, claim.object_ref, catalog)
     choice = _selected(claim, catalog)
-    if isinstance(choice, Unbound) or not (claim.revision or claim.revision_selector):
-        return choice
-    return _revision(claim, choice, catalog)
+    if isinstance(choice, Choice) and (claim.revision or claim.revision_selector):
+        choice = _revision(claim, choice, catalog)
+    return choice if isinstance(choice, Unbound) else _read_only(claim, choice)
+
+
+def _read_only(claim: Claim, choice: Choice) -> Choice | Unbound:
+    """The class as it serves a claim, which may name an existing native resource."""
+    try:
+        return replace(choice, klass=read_only(choice.klass, claim))
+    except BindingError as error:
+        return Unbound(claim, error.problems[0], mistake=True)
 
 
 def _selected(claim: Claim, catalog: Catalog) -> Choice | Unbound:
@@ -194,12 +205,26 @@ def to_records(
     for b in bindings:
         old = known.get(b.claim.key)
         picked = dict(sorted(picks.get(b.claim.key, {}).items()))
-        new = Record(b.claim.key, b.uid, b.klass.key, b.reason, b.klass.digest(), picks=picked, stack=b.stack)
+        new = Record(
+            b.claim.key,
+            b.uid,
+            b.klass.key,
+            b.reason,
+            b.klass.digest(),
+            picks=picked,
+            stack=b.stack,
+            resource=resource_of(b.claim),
+        )
         if old:
             moved = old.klass != new.klass
             new = replace(new, previous=old.klass if moved else old.previous)
         records.append(new)
     return sorted(records, key=lambda r: r.claim)
+
+
+def resource_of(claim: Claim) -> str:
+    """The existing native resource that a claim reads, as a record has it; empty where it reads none."""
+    return str(claim.native_ref or "")
 
 
 def unrecorded(bindings: Iterable[Binding], stack: str) -> list[Problem]:
@@ -322,8 +347,8 @@ def static_class(claim: Claim, wanted: ObjectRef) -> Class:
 
 def _held(claim: Claim, record: Record, catalog: Catalog) -> Class:
     """The recorded class, if the record still holds."""
-    if claim.resource_ref and claim.resource_ref.key == record.klass:
-        return static_class(claim, claim.resource_ref)
+    if claim.object_ref and claim.object_ref.key == record.klass:
+        return static_class(claim, claim.object_ref)
     klass = catalog.classes.get((record.klass, claim.key.group_kind))
     again = f"claimsmith bind STACK --rebind {claim.key}"
     if klass is None:
@@ -341,7 +366,15 @@ def _held(claim: Claim, record: Record, catalog: Catalog) -> Class:
         where = klass.document.source_of("spec")
         fix = f"classes are immutable once bound: put it back and make a new class, or rebind on purpose: {again}"
         raise BindingError(Problem(what, where, "spec", fix))
-    return klass
+    if resource_of(claim) != record.resource:
+        # What the class created for the claim so far would be deleted, or the existing resource be forgotten.
+        before, now = (
+            f"the existing {r}" if r else "resources of its own" for r in (record.resource, resource_of(claim))
+        )
+        what = f"{claim.key} is bound to {before}, and its resourceRef now asks for {now}"
+        fix = f"put it back, or rebind on purpose: {again}"
+        raise BindingError(claim.document.problem(what, claim.resource_path, fix))
+    return read_only(klass, claim)
 
 
 def heaviest(wanted_by: str, candidates: Sequence[W]) -> tuple[W, str]:

@@ -36,6 +36,7 @@ class _Binding(Model):
     picks: dict[str, str] | None = None
     """None where all of its lines were dropped."""
     stack: str = Field("", pattern=r"^[A-Za-z0-9_.-]*$")
+    resource: str = ""
 
 
 class _File(Model):
@@ -72,7 +73,7 @@ def _read(text: str, file: str, origin: str) -> Sequence[Record]:
         klass, picks = ClassKey.parse(b.class_), b.picks or {}
         derived = _is_derived(b, claim, raw.uids_from or origin)
         records[claim] = Record(
-            claim, b.uid, klass, b.reason, b.digest, previous, where, b.released, picks, b.stack, derived
+            claim, b.uid, klass, b.reason, b.digest, previous, where, b.released, picks, b.stack, b.resource, derived
         )
     problems.raise_as(BindingError)
     return tuple(records.values())
@@ -171,5 +172,11 @@ def _rows(records: Iterable[Record]) -> Iterable[dict[str, Any]]:
     for r in records:
         row = {"claim": str(r.claim), "uid": r.uid, "class": str(r.klass), "reason": r.reason, "digest": r.digest}
         previous = str(r.previous) if r.previous else ""
-        more = {"previousClass": previous, "released": r.released, "stack": r.stack, "picks": dict(r.picks)}
+        more = {
+            "resource": r.resource,
+            "previousClass": previous,
+            "released": r.released,
+            "stack": r.stack,
+            "picks": dict(r.picks),
+        }
         yield {**row, **{key: value for key, value in more.items() if value}}

@@ -14,10 +14,9 @@ from claimsmith.base.names import GroupKind
 from claimsmith.dialects.definitions import crds as definitions
 from claimsmith.kubernetes import crds
 from claimsmith.kubernetes.crds import Crd, kind_of
-from claimsmith.kubernetes.scope import Scopes
+from claimsmith.kubernetes.scope import BUILT_IN
 from claimsmith.platform.catalog import Catalog
 
-_BUILT_IN = Scopes({})
 _ANYTHING = {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}}
 
 
@@ -58,7 +57,7 @@ def claim_kinds(catalog: Catalog) -> dict[GroupKind, set[str]]:
         if not klass.dialect.defined and not defined:
             found.setdefault(klass.serves, set()).add(klass.claim_api_version)
     for claim in catalog.claims.values():
-        if claim.key.group_kind in found or (claim.resource_ref and not catalog.defined(claim.key.group_kind)):
+        if claim.key.group_kind in found or (claim.object_ref and not catalog.defined(claim.key.group_kind)):
             found.setdefault(claim.key.group_kind, set()).add(claim.api_version)
     return found
 
@@ -68,7 +67,7 @@ def _permissive(catalog: Catalog) -> Iterator[Crd]:
     for klass in catalog.classes.values():
         for template in klass.templates:
             if not template.composite and not template.native and _is_custom(template.group_kind):
-                known = _BUILT_IN.namespaced(template.group_kind)
+                known = BUILT_IN.namespaced(template.group_kind)
                 namespaced = bool(klass.namespaced and not template.managed) if known is None else known
                 yield crds.permissive_crd(
                     template.api_version, template.kind, namespaced=namespaced, managed=template.managed
@@ -85,7 +84,7 @@ def _permissive(catalog: Catalog) -> Iterator[Crd]:
 
 
 def _is_custom(kind: GroupKind) -> bool:
-    kubernetes = kind.group.endswith(".k8s.io") and _BUILT_IN.namespaced(kind) is not None
+    kubernetes = kind.group.endswith(".k8s.io") and BUILT_IN.namespaced(kind) is not None
     return "." in kind.group and not kubernetes
 
 

@@ -217,10 +217,14 @@ def _references(file: _File) -> Iterator[Problem]:
             yield from _composite_references(file)
         return
     claim = file.catalog.claims.get(_key(file))
-    reference = claim.resource_ref if claim else None
-    if claim is None or reference is None or file.may(Permission.existing_resources):
+    if claim is None or file.may(Permission.existing_resources):
         return
-    wanted = reference.key
+    if claim.native_ref:
+        what = f"{claim.native_ref} is not created by this stack: a claim does not choose what to read"
+        yield file.problem(what, claim.resource_path, _allowing(Permission.existing_resources))
+    if claim.object_ref is None:
+        return
+    wanted = claim.object_ref.key
     provided = any(k.group_kind == wanted.group_kind and k.name == wanted.name for k in file.catalog.resources)
     shared = any(t.published and t.cluster.key == wanted for t in file.catalog.workloads.targets.values())
     if provided and not shared:

@@ -227,12 +227,12 @@ class Project(Layout):
         return clusters.settled(plan, cluster=self.names_cluster(stack) if cluster is None else cluster)
 
     def taken_names(self, plan: Plan) -> list[Problem]:
-        """External names that claims of a plan set, and that belong to other claims of this project."""
+        """Names outside the stack that claims of a plan set, and that belong to other claims of this project."""
         mine = external_names.names(plan)
-        if not any(name.chosen for name in mine):
-            return []
-        others = [n for stack in self._neighbours(plan.stack) for n in self._names_in(stack)]
-        return list(external_names.taken(mine, others))
+        chosen = any(name.chosen for name in mine)
+        others = [n for stack in self._neighbours(plan.stack) for n in self._names_in(stack)] if chosen else []
+        natives = external_names.physical_names(plan, native_types(sdks.index_of).name)
+        return list(external_names.taken([*mine, *natives], others))
 
     def _neighbours(self, stack: str) -> list[str]:
         """The other stacks that are deployed to the same cluster, by their config."""

@@ -10,7 +10,7 @@ from claimsmith.base.labels import RESOURCE_NAME
 from claimsmith.base.names import is_native
 from claimsmith.base.values import Interpolation, Mix, Ref, escaped, mapped, object_at, shown
 from claimsmith.compose.expand import Child
-from claimsmith.compose.native_children import resolved, sibling_value
+from claimsmith.compose.native_children import GET, resolved, sibling_value
 from claimsmith.compose.plan import PlannedClaim
 from claimsmith.providers import tokens
 
@@ -34,6 +34,8 @@ def resource(document: Mapping[str, Any], named: Mapping[str, str]) -> dict[str,
     if "aliases" in options:
         options["aliases"] = [a if a.startswith("urn:") else {"name": a} for a in options["aliases"]]
     body = {"properties": properties} if properties else {}
+    if existing := document.get(GET):
+        body = {GET: mapped(dict(existing), lambda leaf: _leaf(leaf, named))}
     return {"type": document["type"], **body, **({"options": options} if options else {})}
 
 

@@ -118,6 +118,8 @@ def _change(old: binding.Record | None, new: binding.Record) -> str:
         return "taken up again"
     if old.digest != new.digest:
         return "class changed"
+    if old.resource != new.resource:
+        return "resource changed"
     return "none" if old.picks == new.picks else "picks changed"
 
 

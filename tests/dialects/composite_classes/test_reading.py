@@ -245,9 +245,9 @@ def test_refused_classes(data: dict[str, Any], path: str, word: str) -> None:
         ),
         pytest.param(claim_data(classRef={"name": "x"}), "spec.classRef.apiVersion", id="half-a-reference"),
         pytest.param(
-            claim_data(resourceRef={"type": "postgresql:Database", "id": "orders"}),
-            "spec.resourceRef",
-            id="native-resource-to-bind-to",
+            claim_data(resourceRef={"type": "postgresql:Database"}),
+            "spec.resourceRef.id",
+            id="native-resource-without-an-id",
         ),
         pytest.param(
             claim_data(classSelector={"matchExpressions": [{"key": "a", "operator": "In"}]}),

@@ -147,3 +147,15 @@ def test_the_command_prints_json(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         "postgresql:index/role:Role",
         "postgresql:index/database:Database",
     ]
+
+
+def test_an_existing_resource_is_read_and_stays(tmp_path: Path) -> None:
+    data = claim_data("orders", classRef=class_ref("native"), resourceRef={"type": "postgresql:Database", "id": "old"})
+    project = native_project(tmp_path, claims=[data])
+    [found] = explanations(project, "dev", "orders")
+    text = explanation_text(found)
+    assert "reads the existing old, which stays as it is when the claim ends; provider main" in text
+    assert "from database (Database): database (its outputs.name), host (the stack's setting postgresql:host)" in text
+    traced = trace_text(trace(project, "dev", "orders", child="database", field="get.id"))
+    assert "the existing resource that the claim names" in traced
+    assert "stacks/dev/claims/claims.yaml:" in traced

@@ -34,3 +34,9 @@ def test_a_class_shows_what_its_templates_take_from_each_other() -> None:
 def test_the_command_draws_a_stack_without_a_cluster(tmp_path: Path) -> None:
     graph = picture(native_project(tmp_path), "dev").graph
     assert {c.address for c in native_claim().children} <= {n.id for n in graph.nodes}
+
+
+def test_an_existing_resource_is_read_and_not_created() -> None:
+    graph = pictures.of_stack(native_plan(resourceRef={"type": "postgresql:Database", "id": "old"}), table())
+    [child] = [n for n in graph.nodes if n.id.endswith("/orders/database")]
+    assert child.subtitle == "default-orders-database · exists, only read"

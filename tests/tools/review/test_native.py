@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from claimsmith.base.absent import ABSENT
-from claimsmith.tools.review.changes import StackReview
+from claimsmith.tools.review.changes import Review, StackReview
 from claimsmith.tools.review.project import review_stack
+from claimsmith.tools.review.text import lines
 from tests.support.native_plans import DATABASE, PASSWORD, POSTGRESQL, ROLE, native, native_project
 from tests.support.samples import claim_data, class_ref
 
@@ -123,3 +124,40 @@ def test_ignored_changes_are_no_changes(tmp_path: Path) -> None:
         for text in ("a", "b")
     )
     assert changes(reviewed(tmp_path, [one], [other])) == {}
+
+
+# Existing resources
+
+
+def reading(id_: str = "old") -> dict[str, Any]:
+    return claim_data("orders", classRef=class_ref("native"), resourceRef={"type": "postgresql:Database", "id": id_})
+
+
+OTHER = claim_data("billing", classRef=class_ref("native"))
+ONE = [{**DATABASE, "base": {"type": "postgresql:Database"}, "connectionDetails": []}]
+"""A class with one resource only."""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "op", "why"),
+    [
+        pytest.param([OTHER], [OTHER, reading()], "read", "reads the existing", id="added"),
+        pytest.param([OTHER, reading()], [OTHER], "retained", "is no longer read, and stays as it is", id="removed"),
+        pytest.param([reading()], [reading("other")], "read", "reads the existing", id="another-id"),
+        pytest.param([claim()], [reading()], "replaced", "deleted unless it has that id", id="read-after-created"),
+        pytest.param([reading()], [claim()], "created", "which was read so far, stays", id="created-after-read"),
+    ],
+)
+def test_an_existing_resource(old: Any, new: Any, op: str, why: str, tmp_path: Path) -> None:
+    before = native_project(tmp_path / "before", *ONE, claims=old)
+    after = native_project(tmp_path / "after", *ONE, claims=new)
+    stack = review_stack(before, after, "dev")
+    [resource] = [r for c in stack.claims for r in c.resources]
+    assert (resource.op.value, resource.part) == (op, "database")
+    assert why in resource.why
+    texts = "".join(part for line in lines(Review("shop", "HEAD", "0", (stack,))) for _, part in line)
+    assert why in texts
+
+
+def test_an_unchanged_claim_for_an_existing_resource_is_not_listed(tmp_path: Path) -> None:
+    assert changes(reviewed(tmp_path, POSTGRESQL, POSTGRESQL, reading(), reading())) == {}

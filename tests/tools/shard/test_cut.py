@@ -15,6 +15,7 @@ from claimsmith.project import workspace
 from claimsmith.project.project import Project
 from claimsmith.tools.shard import cut
 from claimsmith.tools.shard import stack as sharding
+from tests.support.native_plans import native_plan
 from tests.support.samples import NETWORK, SHARED, claim_data, class_ref, contents, write_files
 
 GIVEN = {**NETWORK, "metadata": {"name": "old", "labels": {"shared": "yes"}}}
@@ -78,6 +79,13 @@ NETS = [claim("n1", "a", "net", "red"), claim("n2", "a", "net", "blue"), claim("
 )
 def test_cut(tmp_path: Path, claims: list[dict[str, Any]], key: cut.Key, want: dict[str, list[str]]) -> None:
     assert found(project(tmp_path, claims), key) == want
+
+
+def test_a_claim_for_an_existing_native_resource_stays() -> None:
+    existing = {"type": "postgresql:Database", "id": "old"}
+    [claim] = (plan := native_plan(resourceRef=existing)).claims
+    reason = "it claims postgresql:index/database:Database old, which is there already"
+    assert cut.cut(plan, cut.by_namespace).stays == ((claim, reason),)
 
 
 def test_who_goes_with_others_is_told(tmp_path: Path) -> None:

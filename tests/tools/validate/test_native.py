@@ -185,6 +185,15 @@ def test_a_mistake_is_found_at_its_line(tmp_path: Path, files: Files, want: tupl
     assert marked in line
 
 
+@pytest.mark.parametrize(("files", "want"), BAD)
+def test_a_mistake_is_reported_once_beside_a_component(
+    tmp_path: Path, files: Files, want: tuple[str, str, str]
+) -> None:
+    """The generator refuses many of them too."""
+    written = {**files, "components/pg/component.py": "# of another time\n"}
+    assert [rule for rule, _, _ in findings(files, report(tmp_path, written))] == [want[0]]
+
+
 SOUND = [
     pytest.param(changed("length: 24", "length: 24, keepers: {a: b}"), id="a-map"),
     pytest.param(
@@ -230,45 +239,59 @@ SCHEMA = """\
     - {fromClaimFieldPath: spec.schema, toResourceFieldPath: properties.name}
 """
 ONE_DATABASE = SCHEMA.replace("${database.name}", "shared")
+FIXED = "  - name: fixed\n    base: {type: 'postgresql:Role', properties: {name: app}, options: {provider: main}}\n"
 READER = "  - name: reader\n    base: {type: 'postgresql:Role', options: {provider: main}}\n"
 
 
+ANNOTATION = "metadata.annotations[crossplane.io/external-name]"
+
+
 @pytest.mark.parametrize(
-    ("claims", "more", "places"),
+    ("claims", "more", "rule", "places"),
     [
-        pytest.param([named("a"), named("b")], "", [], id="names-of-their-own"),
-        pytest.param([named("a"), named("a", namespace="x")], "", ["metadata.name"] * 2, id="of-two-namespaces"),
+        pytest.param([named("a"), named("b")], "", "", [], id="names-of-their-own"),
+        pytest.param(
+            [named("a"), named("a", namespace="x")],
+            "",
+            "external-name-taken",
+            ["metadata.name"] * 4,
+            id="of-two-namespaces",
+        ),
         pytest.param(
             [named("a"), named("b", EXTERNAL)],
             "",
-            ["metadata.annotations[crossplane.io/external-name]"] * 2,
+            "external-name-taken",
+            ["metadata.name"] * 2 + [ANNOTATION] * 2,
             id="by-an-external-name",
         ),
+        pytest.param([named("b", EXTERNAL)], READER, "shared-physical-name", [ANNOTATION], id="two-of-one-claim"),
         pytest.param(
-            [named("b", EXTERNAL)],
-            READER,
-            ["metadata.annotations[crossplane.io/external-name]"],
-            id="two-of-one-claim",
+            [named("a"), named("b")], FIXED, "shared-physical-name", ["metadata.name"], id="named-by-the-class"
         ),
         pytest.param(
             [named("a"), named("a", namespace="x", spec="{server: second}")],
             "",
-            ["metadata.name"],
+            "external-name-taken",
+            ["metadata.name"] * 2,
             id="another-provider",
         ),
         pytest.param(
-            [named("a", spec="{schema: s}"), named("b", spec="{schema: s}")], SCHEMA, [], id="below-two-parents"
+            [named("a", spec="{schema: s}"), named("b", spec="{schema: s}")], SCHEMA, "", [], id="below-two-parents"
         ),
         pytest.param(
             [named("a", spec="{schema: s}"), named("b", spec="{schema: s}")],
             ONE_DATABASE,
-            ["spec.schema"],
+            "external-name-taken",
+            ["spec.schema"] * 2,
             id="below-one-parent",
         ),
-        pytest.param([named("a"), named("b")], READER, [], id="named-by-the-provider"),
+        pytest.param(
+            [named("a", spec="{schema: s}"), named("b", spec="{schema: S}")], ONE_DATABASE, "", [], id="case-counts"
+        ),
+        pytest.param([named("a"), named("b")], READER, "", [], id="named-by-the-provider"),
     ],
 )
-def test_physical_names(tmp_path: Path, claims: list[str], more: str, places: list[str]) -> None:
+def test_physical_names(tmp_path: Path, claims: list[str], more: str, rule: str, places: list[str]) -> None:
     config = no_cluster_files.CONFIG.replace("    main:", "    second: {package: postgresql}\n    main:")
     files = {
         **no_cluster_files.FILES,
@@ -277,12 +300,20 @@ def test_physical_names(tmp_path: Path, claims: list[str], more: str, places: li
         "stacks/Pulumi.dev.yaml": config,
     }
     found = report(tmp_path, files)
-    listed = [p for p in found.warnings if p.rule == "shared-physical-name"]
+    level = found.errors if rule == "external-name-taken" else found.warnings
+    listed = [p for p in (*found.errors, *found.warnings) if p.rule in ("external-name-taken", "shared-physical-name")]
+    assert listed == [p for p in level if p.rule == rule]
     assert [p.path for p in listed] == places
     for problem in listed:
         assert problem.where
-        assert problem.where.line > len(claims[0].splitlines()) * (len(claims) > 1)
-        assert "stacks/dev/claims/orders.yaml:" in problem.what, "where the other one is"
+        assert problem.where.file == "stacks/dev/claims/orders.yaml"
+        assert "PostgreSQLDatabase.database.example.org/" in problem.what.partition(", ")[2], "the other one"
+
+
+def test_another_stack_may_have_the_same_physical_names(tmp_path: Path) -> None:
+    files = {**no_cluster_files.FILES, "stacks/prod/claims/orders.yaml": no_cluster_files.CLAIM}
+    found = validate.validate(Project(write_files(tmp_path, dict(files))), ["dev", "prod"])
+    assert [p for p in found.errors if p.rule == "external-name-taken"] == []
 
 
 CROSSPLANE = """\
@@ -332,6 +363,13 @@ def test_patches_of_compositions_are_followed(tmp_path: Path) -> None:
     assert findings(fixed, report(tmp_path / "b", fixed)) == [
         ("patch-type-mismatch", into.replace("lenght", "length"), "add a convert transform to int64 or float64")
     ]
+
+
+def test_a_claim_for_an_existing_resource_needs_no_properties(tmp_path: Path) -> None:
+    claim = f'{no_cluster_files.CLAIM}  resourceRef: {{type: "postgresql:Database", id: old}}\n'
+    files = {**no_cluster_files.FILES, "stacks/dev/claims/orders.yaml": claim}
+    found = report(tmp_path, dict(files))
+    assert [p.rule for p in (*found.errors, *found.warnings)] == ["missing-component", "unrecorded-binding"]
 
 
 def test_no_sdk_is_imported(tmp_path: Path) -> None:

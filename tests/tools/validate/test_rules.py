@@ -102,6 +102,13 @@ def neighbour(name: str) -> Files:
     return {"stacks/dev/claims/other.yaml": text}
 
 
+FIXED_NAME: Files = {
+    "components/postgresql/class.yaml": f"{no_cluster_files.CLASS}"
+    "  - {name: app, base: {type: 'postgresql:Role', properties: {name: app}, options: {provider: main}}}\n"
+}
+"""The class of `NATIVE` with a resource that has one name for all claims."""
+
+
 def plugin(path: str) -> Files:
     """A project with the plugin of a provider at a path."""
     return {"Pulumi.yaml": f"name: shop\nruntime: python\nplugins: {{providers: [{{name: random, path: {path}}}]}}\n"}
@@ -226,7 +233,8 @@ ROWS: list[tuple[str, Files, Files]] = [
     ("not-permitted", {"claimsmith.yaml": NO_NAMESPACE}, {}),
     ("external-name-taken", {**NAMED, **TAKEN}, NAMED),
     ("shared-external-name", {PATH_CLASS: TWO_GROUPS, **NAMED}, {PATH_CLASS: TWO_GROUPS}),
-    ("shared-physical-name", {**NATIVE, **neighbour("orders")}, {**NATIVE, **neighbour("bills")}),
+    ("external-name-taken", {**NATIVE, **neighbour("orders")}, {**NATIVE, **neighbour("bills")}),
+    ("shared-physical-name", {**NATIVE, **FIXED_NAME, **neighbour("bills")}, {**NATIVE, **FIXED_NAME}),
     ("base-invalid", {**group_crd(), **klass("location: West US\n", "loction: West US\n")}, group_crd()),
     ("unquoted-text", {**group_crd(), **klass("location: West US\n", "location: 1.16\n")}, group_crd()),
     ("missing-sdk", native("random:RandomPassword", "nowhere:Password"), native()),

@@ -16,11 +16,11 @@ from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from claimsmith.base import fieldpath
 from claimsmith.base.documents import Document
-from claimsmith.base.errors import FieldPathError
 from claimsmith.base.model import JSON, Model
 from claimsmith.base.names import GroupKind
 from claimsmith.base.parse import parse
 from claimsmith.base.transform import Transform
+from claimsmith.dialects.common.checked import FieldPath, readable
 from claimsmith.dialects.common.klass import Patch
 from claimsmith.dialects.common.metadata import or_empty
 
@@ -78,28 +78,19 @@ def _named(text: str) -> str:
     return text
 
 
-def _readable(path: str) -> str:
-    try:
-        fieldpath.parse(path)
-    except FieldPathError as error:
-        raise ValueError(f"{error.problems[0].what}; fix: {error.problems[0].fix}") from error
-    return path
-
-
 def _in_spec(path: str) -> str:
-    steps = fieldpath.parse(_readable(path))
+    steps = fieldpath.parse(readable(path))
     if len(steps) < 2 or steps[0] != "spec" or fieldpath.has_wildcard(path):
         raise ValueError(f"{path!r} is no one field of a spec; fix: write it like spec.forProvider.version")
     return fieldpath.to_text(steps)
 
 
 KindName = Annotated[str, AfterValidator(_named)]
-Readable = Annotated[str, AfterValidator(_readable)]
 InSpec = Annotated[str, AfterValidator(_in_spec)]
 
 
 class _Field(Model):
-    origin: Readable | None = Field(None, alias="from")
+    origin: FieldPath | None = Field(None, alias="from")
     to: InSpec
     transforms: tuple[Transform, ...] = Field((), strict=False)
     value: JSON = None

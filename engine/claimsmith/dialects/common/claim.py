@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import ConfigDict, Field, field_validator
+from pydantic import ConfigDict, Discriminator, Field, Tag, field_validator
 from pydantic.alias_generators import to_camel
 
 from claimsmith.base.documents import Document
@@ -13,9 +13,10 @@ from claimsmith.base.model import Model
 from claimsmith.base.names import ClaimKey, ClassKey, GroupKind
 from claimsmith.base.parse import parse
 from claimsmith.base.regexp import matches
+from claimsmith.dialects.common.checked import TypeToken
 from claimsmith.dialects.common.metadata import CheckedHead, Name, or_empty
 from claimsmith.dialects.common.selector import Selector
-from claimsmith.providers.tokens import is_native
+from claimsmith.providers.tokens import Token, is_native
 
 
 class ObjectRef(Model):
@@ -31,6 +32,34 @@ class ObjectRef(Model):
         return ClassKey(GroupKind.of({"apiVersion": self.api_version, "kind": self.kind}), self.name)
 
 
+class NativeRef(Model):
+    """A reference to an existing native resource: its type, and its id for the provider."""
+
+    type: TypeToken
+    id: str = Field(min_length=1)
+    template: str | None = None
+    """The template of the class whose resource it stands for, where the class has several of the type."""
+
+    @property
+    def token(self) -> Token:
+        """Its type."""
+        return Token.parse(self.type)
+
+    def __str__(self) -> str:
+        return f"{self.token.full} {self.id}"
+
+
+def _reference_form(value: object) -> str:
+    native = isinstance(value, NativeRef) or (isinstance(value, dict) and is_native(value))
+    return "native" if native else "object"
+
+
+ExistingRef = Annotated[
+    Annotated[ObjectRef, Tag("object")] | Annotated[NativeRef, Tag("native")], Discriminator(_reference_form)
+]
+"""What a `resourceRef` names: an object of the cluster, or a resource of a Pulumi provider."""
+
+
 class SecretRef(Model):
     """Where the claim's connection Secret goes: a name in the claim's own namespace."""
 
@@ -43,16 +72,8 @@ class _Spec(Model):
 
     class_ref: ObjectRef | None = None
     class_selector: Selector | None = None
-    resource_ref: ObjectRef | None = None
+    resource_ref: ExistingRef | None = None
     write_connection_secret_to_ref: SecretRef | None = None
-
-    @field_validator("resource_ref", mode="before")
-    @classmethod
-    def _of_the_cluster(cls, value: object) -> object:
-        if isinstance(value, dict) and is_native(value):
-            fix = "take it over with the annotation claimsmith.io/import: <template>=<id>, and a class that composes it"
-            raise ValueError(f"resourceRef binds to objects of a cluster, not to native resources; fix: {fix}")
-        return value
 
 
 class _Claim(CheckedHead):
@@ -70,7 +91,7 @@ class Claim:
     document: Document = field(repr=False)
     class_ref: ObjectRef | None = None
     class_selector: Selector | None = None
-    resource_ref: ObjectRef | None = None
+    resource_ref: ObjectRef | NativeRef | None = None
     secret_name: str | None = None
     secret_namespace: str = ""
     """Where the connection Secret goes; a claim's is in its own namespace."""
@@ -96,6 +117,16 @@ class Claim:
     def may_be_served_by(self, name: str) -> bool:
         """Whether the platform lets a class of this name serve it."""
         return matches(name, self.may_use)
+
+    @property
+    def object_ref(self) -> ObjectRef | None:
+        """The existing object of the cluster that it binds to instead of a class."""
+        return self.resource_ref if isinstance(self.resource_ref, ObjectRef) else None
+
+    @property
+    def native_ref(self) -> NativeRef | None:
+        """The existing native resource that is read in the place of what its class composes."""
+        return self.resource_ref if isinstance(self.resource_ref, NativeRef) else None
 
     @property
     def data(self) -> dict[str, Any]:

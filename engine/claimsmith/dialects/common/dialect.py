@@ -26,6 +26,7 @@ from claimsmith.base.labels import (
     PARENT_UID,
 )
 from claimsmith.base.names import ClaimKey, GroupKind, group_of
+from claimsmith.kubernetes.scope import BUILT_IN
 
 SECRET_REF = "writeConnectionSecretToRef"
 # No vowels and no look-alikes (0/o, 1/l, 3): what Kubernetes uses for generateName, so that no word is spelled.
@@ -228,6 +229,8 @@ class Dialect:
         metadata: dict[str, Any] = {"name": identity.name_of(naming.named_after)}
         if identity.namespaced:
             metadata["namespace"] = identity.namespace
+        elif identity.namespaced is None and given.get("namespace") and is_placed(GroupKind.of(document)):
+            metadata["namespace"] = given["namespace"]
         metadata["labels"] = {**(given.get("labels") or {}), **identity.labels()}
         inherited = identity.external_name if self.passes_external_name else None
         annotations = _external(given.get("annotations") or {}, inherited, naming.join)
@@ -282,6 +285,11 @@ class Dialect:
     def composite_fields(self, identity: Identity) -> tuple[dict[str, Any], str]:
         """The selector of a composite for its children, and the field of its status that lists them."""
         return {"resourceSelector": {"matchLabels": identity.labels()}}, "resources"
+
+
+def is_placed(kind: GroupKind) -> bool:
+    """Whether children of a kind may be in any namespace, as Secrets are; managed resources are at cluster scope."""
+    return kind.built_in and BUILT_IN.namespaced(kind) is True
 
 
 def _bound_claim(identity: Identity, claim: Mapping[str, Any], resource: Reference) -> dict[str, Any]:

@@ -166,6 +166,8 @@ class Template:
     """Where the base's spec stands in that document."""
     based: bool = True
     """Whether it has a base; without one, it patches the resource of an earlier step under its name."""
+    existing_id: str = ""
+    """The id of the existing native resource that is read, in the place of one that is created."""
     checks: tuple[Check, ...] = ()
     """What must hold for the child to be ready; nothing means that its condition Ready is True."""
     memo: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
@@ -268,7 +270,7 @@ class Class:
     retain: bool = False
     """Whether the composite itself, not its members, outlives its claim."""
     static: Mapping[str, Any] | None = None
-    """The resource that is there already, for a claim that names one instead of a class."""
+    """The object that is there already, for a claim that names one instead of a class."""
     steps: tuple[Step, ...] = ()
     """The steps of Crossplane compositions, in order; their templates are those of the class."""
     revision: int = 0
@@ -284,6 +286,11 @@ class Class:
     def name(self) -> str:
         """The class's name."""
         return self.key.name
+
+    @property
+    def generated(self) -> bool:
+        """Whether its claims are deployed by a generated component: not where they are for what exists already."""
+        return not self.static and not any(t.existing_id for t in self.templates)
 
     @property
     def protect(self) -> bool:

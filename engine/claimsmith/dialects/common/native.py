@@ -22,6 +22,7 @@ from claimsmith.base.labels import CONTROLLER_OWNED, EXTERNAL_NAME, PROTECT, TAG
 from claimsmith.base.model import Model
 from claimsmith.base.parse import parse
 from claimsmith.base.values import Interpolation, SiblingOutput, mapped, object_at, walk
+from claimsmith.dialects.common.checked import FieldPath, TypeToken
 from claimsmith.dialects.common.klass import Detail, Patch, Side, Template
 from claimsmith.dialects.common.metadata import Annotations, Labels
 from claimsmith.providers.tokens import Token
@@ -39,14 +40,6 @@ _OF_NATIVES = ("id", "urn", OUTPUTS)
 _DURATION = re.compile(r"([1-9][0-9]*(\.[0-9]+)?(s|m|h))+")
 _INTERPOLATION = re.compile(r"\$\$|\$\{([^{}]*)\}")
 _IN_TEXT = re.compile(r"(\$?)\$\{([^{}]*)\}")
-
-
-def _token(text: str) -> str:
-    try:
-        Token.parse(text)
-    except ModelError as error:
-        raise ValueError(f"{error.problems[0].what}; fix: {error.problems[0].fix}") from error
-    return text
 
 
 def _listed(value: Any) -> Any:
@@ -69,19 +62,7 @@ def _duration(text: str) -> str:
     return text
 
 
-def _readable(path: str) -> str:
-    try:
-        fieldpath.parse(path)
-    except FieldPathError as error:
-        raise ValueError(f"{error.problems[0].what}; fix: {error.problems[0].fix}") from error
-    return path
-
-
-def _property_paths(paths: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(map(_readable, paths))
-
-
-_Paths = Annotated[tuple[str, ...], Field(strict=False), BeforeValidator(_listed), AfterValidator(_property_paths)]
+_Paths = Annotated[tuple[FieldPath, ...], Field(strict=False), BeforeValidator(_listed)]
 _Names = Annotated[tuple[str, ...], Field(strict=False), BeforeValidator(_listed)]
 _Duration = Annotated[str, AfterValidator(_duration)]
 
@@ -116,8 +97,8 @@ class NativeSelector(Model):
     match_composite: bool = False
     match_controller_ref: bool = False
     match_labels: dict[str, str] = Field(default_factory=dict)
-    type: Annotated[str, AfterValidator(_token)] | None = None
-    output: Annotated[str, AfterValidator(_readable)] = "id"
+    type: TypeToken | None = None
+    output: FieldPath = "id"
 
 
 class _Metadata(Model):
@@ -128,7 +109,7 @@ class _Metadata(Model):
 class NativeBase(Model):
     """The base of a native resource."""
 
-    type: Annotated[str, AfterValidator(_token)]
+    type: TypeToken
     properties: dict[str, Any] = Field(default_factory=dict)
     options: NativeOptions = NativeOptions()
     metadata: _Metadata = _Metadata()

@@ -9,7 +9,7 @@ from claimsmith.base.documents import Document
 from claimsmith.base.errors import ModelError, Problem
 from claimsmith.base.names import ClassKey, GroupKind, group_of, is_native, kebab
 from claimsmith.dialects.common import native
-from claimsmith.dialects.common.dialect import Dialect
+from claimsmith.dialects.common.dialect import Dialect, is_placed
 from claimsmith.dialects.common.klass import Class, Template
 from claimsmith.dialects.common.metadata import Head, Metadata
 
@@ -50,16 +50,22 @@ def names_of(document: Document, listed: Sequence[tuple[str, str | None, str]]) 
     return names
 
 
-def cleaned(base: dict[str, Any], document: Document, at: str, warnings: list[Problem]) -> dict[str, Any]:
-    """The base with what counts of its metadata, and one spelling of the connection secret's place."""
+def cleaned(
+    base: dict[str, Any], document: Document, at: str, warnings: list[Problem], *, placed: bool = False
+) -> dict[str, Any]:
+    """The base with what counts of its metadata, and one spelling of the connection secret's place.
+
+    `placed` is whether the namespace of a base counts, for kinds of Kubernetes itself that are in namespaces.
+    """
     if is_native(base):
         return native.read_base(base, document, at)
     metadata = checked(base, document, at)
+    kept = (*KEPT_METADATA, "namespace") if placed and is_placed(GroupKind.of(base)) else KEPT_METADATA
     for key in metadata:
-        if key not in KEPT_METADATA:
+        if key not in kept:
             what = f"the base's metadata.{key} is ignored: names are generated"
             warnings.append(document.problem(what, f"{at}.metadata.{key}", "remove it"))
-    counting = {k: metadata[k] for k in KEPT_METADATA if metadata.get(k)}
+    counting = {k: metadata[k] for k in kept if metadata.get(k)}
     rest = {k: v for k, v in base.items() if k not in ("apiVersion", "kind", "metadata", "status")}
     if isinstance(rest.get("spec"), dict):
         rest["spec"] = one_spelling(rest["spec"])

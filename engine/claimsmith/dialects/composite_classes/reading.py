@@ -14,7 +14,7 @@ from claimsmith.base.names import GroupKind, is_native
 from claimsmith.base.parse import parse
 from claimsmith.base.transform import Transform
 from claimsmith.dialects.common import opaque, ordering
-from claimsmith.dialects.common.bindable import Readable
+from claimsmith.dialects.common.checked import FieldPath
 from claimsmith.dialects.common.dialect import Dialect
 from claimsmith.dialects.common.klass import Class, Detail, Patch, Template
 from claimsmith.dialects.common.loops import ForEach, check_loops
@@ -36,8 +36,8 @@ class _Kind(Model):
 
 
 class _Patch(Model):
-    from_claim_field_path: Readable
-    to_resource_field_path: Readable
+    from_claim_field_path: FieldPath
+    to_resource_field_path: FieldPath
     transforms: tuple[Transform, ...] = Field((), strict=False)
     policy: Policy = Policy()
 
@@ -120,7 +120,7 @@ def read(document: Document) -> tuple[Class, list[Problem]]:
     templates = [
         Template(
             name=name,
-            base=cleaned(resource.made(), document, f"{at}.base", warnings),
+            base=cleaned(resource.made(), document, f"{at}.base", warnings, placed=True),
             patches=tuple(_patches(resource, at)),
             previous_name=resource.previous_name,
             at=at,

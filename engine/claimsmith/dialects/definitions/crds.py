@@ -214,10 +214,19 @@ def _claim_fields() -> dict[str, Any]:
         ),
         "classRef": object_ref("The class that provisions the claimed resource; selected if it is not set."),
         "classSelector": selector("Which classes may be chosen, by their labels; {} means any."),
-        "resourceRef": object_ref(
-            "The resource that this claim is bound to; set it beforehand to claim an existing resource."
-        ),
+        "resourceRef": _existing_ref(),
     }
+
+
+def _existing_ref() -> dict[str, Any]:
+    """A reference to an existing resource: an object of the cluster, or a native resource."""
+    native = {
+        "type": described("The type of a native resource, like aws:s3:Bucket.", TEXT),
+        "id": described("The id by which its provider knows a native resource.", TEXT),
+        "template": described("The template that it stands for, if the class has several of its type.", TEXT),
+    }
+    found = object_ref("The resource that this claim is bound to; set it beforehand to claim an existing resource.")
+    return record(found["description"], **found["properties"], **native)
 
 
 def _claim_status() -> dict[str, Any]:

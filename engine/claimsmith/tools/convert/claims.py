@@ -81,7 +81,8 @@ def document(
         written = dict(object_at(data, "spec"))
         return _document(data, spec_of(written, defined[0], notes, document=claim.document, at="spec"))
     if claim.resource_ref:
-        what = f"{claim.key} claims {claim.resource_ref.key}, which exists; Crossplane claims only composites"
+        existing = claim.object_ref.key if claim.object_ref else claim.native_ref
+        what = f"{claim.key} claims {existing}, which exists; Crossplane claims only composites"
         fix = "compose the resource with its external name and managementPolicies: [Observe]"
         notes.leave_out(claim.document, claim.resource_path, what, fix)
         return None

@@ -256,7 +256,7 @@ def _fit(claim: Claim, offer: Offer) -> tuple[bool, str]:
     """Whether a claim that is bound now could get a class, and why, or why not."""
     key = offer.klass.key
     word = claim.word.rpartition(".")[2]
-    if claim.resource_ref:
+    if claim.object_ref:
         return False, "the claim names an existing resource"
     if claim.force:
         return key == claim.force, "forced by its definition" if key == claim.force else "another one is forced"

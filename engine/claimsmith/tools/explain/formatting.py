@@ -16,6 +16,7 @@ from claimsmith.base.names import ChildAddress, ClaimKey, ClassKey, GroupKind
 from claimsmith.base.transform import Transform
 from claimsmith.base.values import Interpolation, Mix, Ref, mapped
 from claimsmith.base.values import shown as shown_value
+from claimsmith.compose.native_children import GET
 from claimsmith.compose.options import Options
 from claimsmith.dialects.common.selector import Expression, Selector
 
@@ -70,6 +71,8 @@ def native_options_text(document: Mapping[str, Any]) -> list[str]:
     """How a native child is deployed."""
     options: Mapping[str, Any] = document.get("options", {})
     words = ["kept when the claim ends" if options.get("retainOnDelete") else "deleted with the claim"]
+    if existing := document.get(GET):
+        words = [f"reads the existing {existing['id']}, which stays as it is when the claim ends"]
     if options.get("protect"):
         words.append("protected: the engine refuses to delete it")
     listed = {

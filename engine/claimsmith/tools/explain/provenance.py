@@ -158,6 +158,9 @@ def _native_text(composed: _Composed, path: fieldpath.Path) -> tuple[str, Source
             return "the type's full name for the engine", None
         case ("metadata", "name"):
             return "the names of the claim's namespace, the claim and the template", claim.source_of("metadata.name")
+        case ("get", *_):
+            own = composed.here.draft.binding.claim
+            return "the existing resource that the claim names", own.document.source_of(f"{own.resource_path}.id")
         case ("options", "import"):
             return "taken over for the claim", claim.source_of(("metadata", "annotations", IMPORT))
         case ("options", *_):

@@ -122,7 +122,8 @@ class _Drawn:
         for child in claim.children:
             called = child.name if child.template.native else f"{name}/{child.template.name}"
             own = self.urn((*types, tokens.resource_type(child.document)), called)
-            self.add(Node(child.address, child.template.kind, child.name, parent=claim.address, note=own))
+            subtitle = f"{child.name} · exists, only read" if child.template.existing_id else child.name
+            self.add(Node(child.address, child.template.kind, subtitle, parent=claim.address, note=own))
             self.edges.append(Edge(claim.address, child.address))
             self.edges += _references(child.address, child.document, self.table)
         for inner in claim.nested:

@@ -9,6 +9,7 @@ from claimsmith.base import fieldpath
 from claimsmith.base.names import ClaimKey, is_native
 from claimsmith.base.values import object_at, refs
 from claimsmith.compose.external_names import external_name
+from claimsmith.compose.native_children import GET
 from claimsmith.compose.plan import PlannedClaim
 from claimsmith.tools.explain.formatting import options_text
 from claimsmith.tools.review.causes import cause_of, place_of
@@ -222,6 +223,11 @@ def _external(pair: Pair) -> str:
     return f"its external name is {name!r}" if name not in (None, pair.resource.child.name) else ""
 
 
+def _existing(resource: PlannedResource) -> str:
+    """An existing native resource, by type and id."""
+    return f"{resource.document['type']} {resource.document[GET]['id']}"
+
+
 def _element(resource: PlannedResource) -> tuple[str, str] | None:
     """The looped template of a resource and the key of its element; None for any other."""
     return resource.child.template.element if resource.child else None
@@ -231,6 +237,15 @@ def _why(pair: Pair, comparison: Comparison) -> str:
     resource = pair.resource
     again = pair.new is None and resource.urn in comparison.reborn
     match pair.op:
+        case Op.read:
+            return f"reads the existing {_existing(resource)}, and neither changes nor deletes it"
+        case Op.created if pair.old and pair.old.read:
+            return f"the existing {_existing(pair.old)}, which was read so far, stays as it is"
+        case Op.retained if pair.old and pair.old.read:
+            return f"the existing {_existing(pair.old)} is no longer read, and stays as it is"
+        case Op.replaced if resource.read:
+            existing = _existing(resource)
+            return f"the existing {existing} is read in its place; what was created is deleted unless it has that id"
         case Op.created if resource.urn in comparison.lost:
             return "merged into the live object that another URN of the engine's has"
         case Op.deleted if again:

@@ -21,6 +21,8 @@ class Op(StrEnum):
     retained = "retained"
     settings = "settings"
     """Only how the engine treats it changes: kept or deleted, waited for, protected."""
+    read = "read"
+    """It exists, and is only read: the engine neither changes nor deletes it."""
     same = "same"
 
 

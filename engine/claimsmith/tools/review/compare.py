@@ -68,7 +68,7 @@ def compare(old: Snapshot, new: Snapshot) -> Comparison:
         comparison.pairs.setdefault(resource.claim, []).append(_pair(before, resource, new))
     for resource in old.resources.values():
         if resource.urn not in taken:
-            op = Op.retained if resource.options.retain else Op.deleted
+            op = Op.retained if resource.options.retain or resource.read else Op.deleted
             comparison.pairs.setdefault(resource.claim, []).append(Pair(resource, None, op))
     gone = {p.old.identity: p for p in comparison.all() if p.old and p.new is None}
     fresh = [p.new for p in comparison.all() if p.new and p.old is None]
@@ -101,7 +101,7 @@ def effect_on(resource: PlannedResource, path: fieldpath.Path, side: Snapshot) -
 
 def _pair(old: PlannedResource | None, new: PlannedResource, side: Snapshot) -> Pair:
     if old is None:
-        return Pair(None, new, Op.created)
+        return Pair(None, new, Op.read if new.read else Op.created)
     if old.document == new.document and old.options == new.options and _elsewhere(old) == _elsewhere(new):
         same = old.secret == new.secret
         return Pair(old, new, Op.same if same else Op.settings)
@@ -109,6 +109,10 @@ def _pair(old: PlannedResource | None, new: PlannedResource, side: Snapshot) -> 
     ignored = [(*head, *fieldpath.parse(p)) for p in new.options.ignore_changes]
     ignored += list(_UNSENT) if head else []
     found = tuple(without(differences(dict(old.document), dict(new.document)), ignored))
+    if old.read and found:
+        return Pair(old, new, Op.read if new.read else Op.created, found)
+    if new.read:
+        return Pair(old, new, Op.replaced, found)
     if head and found and all(d.path[:1] == (OPTIONS,) for d in found):
         return Pair(old, new, Op.settings, found)
     if old.cluster != new.cluster or any(replacing(new, d.path, side) for d in found):

@@ -92,5 +92,5 @@ def _cause_key(field: FieldChange) -> Any:
 
 
 def _loudness(claim: ClaimChange) -> int:
-    order = (Op.deleted, Op.replaced, Op.retained, Op.updated, Op.settings, Op.created, Op.same)
+    order = (Op.deleted, Op.replaced, Op.retained, Op.updated, Op.settings, Op.created, Op.read, Op.same)
     return min((order.index(r.op) for r in claim.resources), default=len(order))

@@ -31,6 +31,7 @@ _STATES: dict[Op, State] = {
     Op.deleted: "deleted",
     Op.retained: "retained",
     Op.settings: "updated",
+    Op.read: "same",
     Op.same: "same",
 }
 _CLAIMS: dict[Change, State] = {

@@ -31,6 +31,9 @@ Step = Mapping[str, Any]
 _OPS = {
     "same": Op.same,
     "read": Op.same,
+    "read-replacement": Op.same,
+    "discard": Op.retained,
+    "discard-replaced": Op.same,
     "refresh": Op.same,
     "create": Op.created,
     "import": Op.created,
@@ -105,7 +108,7 @@ def _by_urn(steps: Iterable[Step]) -> dict[str, Step]:
 
 
 def _difference(pair: Pair, step: Step | None) -> Difference | None:
-    ours = Op.same if pair.op is Op.settings else pair.op
+    ours = Op.same if pair.op in (Op.settings, Op.read) else pair.op
     urn = pair.resource.urn
     if step is None:
         gone = pair.new is None

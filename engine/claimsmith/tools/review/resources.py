@@ -53,6 +53,11 @@ class PlannedResource:
         return GroupKind.of(dict(self.document))
 
     @property
+    def read(self) -> bool:
+        """Whether it is an existing native resource that is only read."""
+        return bool(self.child and self.child.template.existing_id)
+
+    @property
     def held(self) -> bool:
         """Whether it is only a mark on something that somebody else owns."""
         return self.part.rpartition("/")[2] == HOLD and self.child is None

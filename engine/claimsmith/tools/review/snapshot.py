@@ -134,9 +134,10 @@ def _settled(here: _Here) -> tuple[list[Record], frozenset[ClaimKey]]:
     for record in here.records:
         claim = here.catalog.claims.get(record.claim)
         klass = here.catalog.classes.get((record.klass, record.claim.group_kind))
-        static = bool(claim and claim.resource_ref and claim.resource_ref.key == record.klass)
+        static = bool(claim and claim.object_ref and claim.object_ref.key == record.klass)
         named = claim.class_ref if claim and not claim.force else None
-        if not static and (klass is None or (named and named.key != record.klass)):
+        reads_another = claim is not None and binding.resource_of(claim) != record.resource
+        if not static and (klass is None or reads_another or (named and named.key != record.klass)):
             rebind.add(record.claim)
         if klass and id(klass) not in digests:
             digests[id(klass)] = klass.digest()
@@ -207,4 +208,4 @@ def _unrecorded(here: _Here, found: Expansion, scheduled: Schedule) -> list[Prob
 
 def _used(plan: Plan) -> Iterable[Class]:
     """The classes that serve the plan's claims, each once."""
-    return {id(c.binding.klass): c.binding.klass for c in plan.walk() if not c.binding.klass.static}.values()
+    return {id(c.binding.klass): c.binding.klass for c in plan.walk() if c.binding.klass.generated}.values()

@@ -31,6 +31,7 @@ SIGNS = {
     Op.deleted: "-",
     Op.retained: "○",
     Op.settings: "·",
+    Op.read: "»",
     Op.same: " ",
 }
 STYLES = {
@@ -40,6 +41,7 @@ STYLES = {
     Op.deleted: "deleted",
     Op.retained: "warning",
     Op.settings: "dim",
+    Op.read: "dim",
     Op.same: "",
 }
 NAMES = 6

@@ -120,6 +120,8 @@ def _bound_to_stay(plan: Plan, roots: Mapping[str, str]) -> dict[str, str]:
     for root in plan.claims:
         if root.binding.klass.static:
             found[root.address] = f"it claims {root.binding.klass.key}, which is there already"
+        elif root.binding.claim.native_ref:
+            found[root.address] = f"it claims {root.binding.claim.native_ref}, which is there already"
         elif any(t.group_kind == APPLICATION for c in root.walk() for t in c.binding.klass.templates):
             found[root.address] = "it composes applications in other clusters"
     for published in plan.targets:

@@ -64,7 +64,7 @@ def result_problems(plan: Plan, rules: Rules, reported: Reported = frozenset()) 
     for claim in plan.walk():
         for child in claim.children:
             found = rules.of_template(child.template)
-            if found is None:
+            if found is None or child.template.existing_id:
                 continue
             key = id(child.template)
             if key not in bases:

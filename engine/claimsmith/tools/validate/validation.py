@@ -77,7 +77,6 @@ def _check_platform(
     """What is wrong with the platform's files, whether or not anybody claims anything."""
     findings = Findings()
     findings.odd("doubtful-document", catalog.warnings)
-    findings.errors += component_problems(project, catalog.classes.values())
     findings.odd("plugin-missing", missing_plugins(project.root))
     findings.add(choices.check_choices(catalog))
     findings.odd("class-never-selected", choices.offered_nowhere(catalog, project.stacks()))
@@ -89,7 +88,18 @@ def _check_platform(
         with caught(found):
             given += project.given_documents(stack)
     findings.add(references.check_references(catalog, rules, given))
+    findings.errors += _component_problems(project, catalog, findings.errors)
     return findings
+
+
+def _component_problems(project: Project, catalog: Catalog, reported: Sequence[Problem]) -> list[Problem]:
+    """What is wrong with the components.
+
+    What the generator refuses in a file of which something is reported already is the same mistake, less precise.
+    """
+    files = {p.where.file for p in reported if p.where}
+    found = component_problems(project, catalog.classes.values())
+    return [p for p in found if p.rule or not p.where or p.where.file not in files]
 
 
 def _check_plan(plan: Plan, rules: Rules, reported: fields.Reported) -> Findings:
