@@ -8,7 +8,6 @@ from typing import Any
 from claimsmith.base.documents import Document
 from claimsmith.base.errors import ModelError, Problem
 from claimsmith.base.names import ClassKey, GroupKind, group_of, is_native, kebab
-from claimsmith.dialects.common import native
 from claimsmith.dialects.common.dialect import Dialect
 from claimsmith.dialects.common.klass import Class, Template
 from claimsmith.dialects.common.metadata import Head, Metadata
@@ -53,6 +52,8 @@ def names_of(document: Document, listed: Sequence[tuple[str, str | None, str]]) 
 def cleaned(base: dict[str, Any], document: Document, at: str, warnings: list[Problem]) -> dict[str, Any]:
     """The base with what counts of its metadata, and one spelling of the connection secret's place."""
     if is_native(base):
+        from claimsmith.dialects.common import native
+
         return native.read_base(base, document, at)
     metadata = checked(base, document, at)
     for key in metadata:
