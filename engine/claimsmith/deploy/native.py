@@ -6,6 +6,7 @@ the base class needs to know of them beside that is here: their template, their 
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -14,6 +15,7 @@ import pulumi
 
 from claimsmith.base.labels import IMPORT
 from claimsmith.base.names import GroupKind
+from claimsmith.deploy.values import once_known
 
 Timeouts = str | Mapping[str, str]
 """How long the engine waits: for every operation, or by the name of each."""
@@ -62,23 +64,20 @@ class NativeChild:
         the others (SDK 3.272). In a preview, outputs that a provider computes are unknown in any case.
         """
         if self._ready is None:
-            self._ready = self._existence()
+            id_, *others = self.signs
+            self._ready = once_known([id_], str, conditions=others)
         return self._ready
 
-    def _existence(self) -> pulumi.Output[str]:
+    @property
+    def signs(self) -> list[pulumi.Output[Any]]:
+        """The outputs that are known once it is ready: its id first."""
         assert self.resource, "only children whose resource exists are waited for"
-        id_ = self.resource.id
-        first = None if pulumi.runtime.is_dry_run() else next(outputs_of(self.resource), None)
+        others = () if pulumi.runtime.is_dry_run() else outputs_of(self.resource)
+        return [self.resource.id, *itertools.islice(others, 1)]
 
-        async def value() -> str:
-            return str(await id_.future())
-
-        async def known() -> bool:
-            return await id_.is_known() and (first is None or await first.is_known())
-
-        # Not by Output.all, which lifts every nested value of what it joins. Only that an output is known counts: one
-        # that is secret must not hide it.
-        return pulumi.Output({self.resource}, value(), known())
+    async def is_ready(self) -> bool:
+        """Whether it exists as the program wants it, once the engine is done with it."""
+        return all([await sign.is_known() for sign in self.signs])
 
     def reference(self) -> dict[str, str]:
         """The child as the outputs of its claim name it."""

@@ -10,7 +10,7 @@ value like any other.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pulumi
@@ -24,6 +24,7 @@ from claimsmith.compose import identity
 from claimsmith.patching import patches, transforms
 
 Value = Any
+_PLAIN = frozenset({str, int, float, bool, type(None)})
 
 
 def _lifted(function: Callable[..., Value]) -> Callable[..., Value]:
@@ -43,6 +44,34 @@ def evaluate(function: Callable[..., Value], *args: Value, **kwargs: Value) -> V
     except EngineError as error:
         # Pulumi prints a RunError without a traceback, every other exception with one.
         raise pulumi.RunError(str(error)) from error
+
+
+def once_known(
+    outputs: Sequence[pulumi.Output[Any]],
+    function: Callable[..., Value],
+    *,
+    conditions: Sequence[pulumi.Output[Any]] = (),
+) -> pulumi.Output[Any]:
+    """What a function returns for the values of outputs, once all of them are known, and all conditions.
+
+    Only that a condition is known counts: the result does not depend on its resource, and is not secret because of it.
+    Not by `Output.all` and `apply`, which create an Output each, and others for everything inside of a value.
+    """
+
+    async def resources() -> set[pulumi.Resource]:
+        return set().union(*[await output.resources() for output in outputs])
+
+    async def known() -> bool:
+        return all([await output.is_known() for output in (*outputs, *conditions)])
+
+    async def value() -> Value:
+        values = [await output.future(with_unknowns=True) for output in outputs]
+        return function(*values) if await known() else None
+
+    async def secret() -> bool:
+        return any([await output.is_secret() for output in outputs])
+
+    return pulumi.Output(resources(), value(), known(), secret())
 
 
 def is_output(value: Value) -> bool:
@@ -219,8 +248,8 @@ def secrets_hidden(value: Value) -> Value:
 
 def optional(value: Value) -> Value:
     """The value for an argument of an SDK: None if it is not set, and nothing inside of it that is not set."""
-    found = pruned(value)
-    return None if found is ABSENT else _settled_inside(found)
+    found = _settled_inside(value)
+    return None if found is ABSENT else found
 
 
 def present(properties: dict[str, Any]) -> dict[str, Any]:
@@ -229,13 +258,18 @@ def present(properties: dict[str, Any]) -> dict[str, Any]:
 
 
 def _settled_inside(value: Value) -> Value:
+    """The value as `pruned` leaves it, with each Output in it settled, in one walk: each native child takes it."""
+    if type(value) in _PLAIN:
+        return value
     match value:
         case pulumi.Output():
             return value.apply(settled)
-        case dict():
-            return {key: _settled_inside(item) for key, item in value.items()}
-        case list():
-            return [_settled_inside(item) for item in value]
+        case dict() if value:
+            kept = {k: s for k, v in value.items() if (s := _settled_inside(v)) is not ABSENT}
+            return kept or ABSENT
+        case list() if value:
+            items = [s for v in value if (s := _settled_inside(v)) is not ABSENT]
+            return items or ABSENT
         case _:
             return value
 
