@@ -24,6 +24,19 @@ def help_(settings: Settings, _: Path) -> list[Row]:
     return [Row("help", '`claimsmith --help` against `python -c "import typer"`', ratios(found), 1.5, detail=detail)]
 
 
+def start(settings: Settings, folder: Path) -> list[Row]:
+    """How long one `claimsmith render XR COMPOSITION` takes beside the bare import of its libraries."""
+    files = map(str, workload.write_composite(folder / "start"))
+    found = pairs(
+        processor_time([sys.executable, "-c", "from claimsmith.cli import main; main()", "render", *files]),
+        processor_time([sys.executable, "-c", "import typer, pydantic, yaml"]),
+        Settings(max(settings.repeats, 15), settings.budget),
+    )
+    detail = f"{middle(found, 0) * 1000:.0f} ms against {middle(found, 1) * 1000:.0f} ms, patch-and-transform"
+    measure = 'cold start of `claimsmith render XR COMPOSITION` against `python -c "import typer, pydantic, yaml"`'
+    return [Row("start", measure, ratios(found), 2.0, detail=detail)]
+
+
 def patches(settings: Settings, _: Path) -> list[Row]:
     """How many patches a second are applied, beside a naive loop."""
     key = "patches per second"
@@ -48,6 +61,19 @@ def conformance(settings: Settings, _: Path) -> list[Row]:
             "conformance", "all of the shared conformance renders in one process", seconds, 1.0, unit="s", detail=detail
         )
     ]
+
+
+def functions(settings: Settings, _: Path) -> list[Row]:
+    """How long the shared compositions with functions take in one process, its start included."""
+    folder = ROOT.parent / "shared" / "conformance" / "functions"
+    if not folder.is_dir():
+        print("functions: left out, the shared data is not beside this repository", file=sys.stderr)
+        return []
+    measure = task("functions", str(folder))
+    found = [measure() for _ in range(max(settings.repeats, 3))]
+    each = [1000 * f["seconds"] / f["cases"] for f in found]
+    detail = f"{found[0]['cases']:.0f} compositions in one process, its start and all child processes included"
+    return [Row("functions", "time for a composition with functions", each, unit="ms", detail=detail)]
 
 
 def render(settings: Settings, folder: Path) -> list[Row]:
@@ -146,8 +172,10 @@ BENCHES = {
     "program": program,
     "native": native,
     "help": help_,
+    "start": start,
     "patches": patches,
     "conformance": conformance,
+    "functions": functions,
     "render": render,
     "growth": growth,
 }

@@ -47,6 +47,39 @@ def claim_document(number: int) -> dict[str, Any]:
     }
 
 
+def composition_document(children: int) -> dict[str, Any]:
+    """The same class as a Crossplane composition, in one step of patch-and-transform."""
+    fields = {"fromClaimFieldPath": "fromFieldPath", "toResourceFieldPath": "toFieldPath"}
+    resources = [
+        {
+            "name": f"resource-{index}",
+            "base": resource["base"],
+            "patches": [{fields.get(key, key): value for key, value in patch.items()} for patch in resource["patches"]],
+        }
+        for index, resource in enumerate(class_document(children)["spec"]["resources"])
+    ]
+    step = {
+        "step": "compose",
+        "functionRef": {"name": "function-patch-and-transform"},
+        "input": {"apiVersion": "pt.fn.crossplane.io/v1beta1", "kind": "Resources", "resources": resources},
+    }
+    serves = {"apiVersion": f"{GROUP}/v1alpha1", "kind": "Database"}
+    return {
+        "apiVersion": "apiextensions.crossplane.io/v1",
+        "kind": "Composition",
+        "metadata": {"name": "databases"},
+        "spec": {"compositeTypeRef": serves, "mode": "Pipeline", "pipeline": [step]},
+    }
+
+
+def write_composite(root: Path, children: int = 5) -> tuple[Path, Path]:
+    """The files of a composite and of its composition."""
+    composite, composition = root / "xr.yaml", root / "composition.yaml"
+    write(composite, claim_document(1))
+    write(composition, composition_document(children))
+    return composite, composition
+
+
 def write_project(root: Path, *, claims: int, children: int, patches: int = 10) -> Path:
     """A project with that many claims in its stack `dev`, a file for each hundred."""
     write(root / "Pulumi.yaml", {"name": "bench", "runtime": "python", "main": "stacks", "stackConfigDir": "stacks"})

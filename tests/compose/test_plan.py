@@ -8,7 +8,8 @@ from claimsmith.base.errors import EngineError
 from claimsmith.base.labels import OWNER
 from claimsmith.base.names import ClaimKey
 from claimsmith.base.values import Ref, refs
-from claimsmith.compose.plan import Plan, PlannedClaim, secret_document
+from claimsmith.compose.connections import secret_document
+from claimsmith.compose.plan import Plan, PlannedClaim
 from claimsmith.compose.planning import build_plan
 from claimsmith.platform import binding
 from tests.support.samples import (

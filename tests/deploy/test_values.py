@@ -69,3 +69,39 @@ def test_outputs_mean_the_same() -> None:
     mocks.set_mocks(Recorder(), preview=False)
     pulumi.runtime.test(program)()
     assert sorted(map(str, seen)) == ["2", "None", "a", "usual", "usual"]
+
+
+def unknown() -> pulumi.Output[Any]:
+    async def of(value: Any) -> Any:
+        return value
+
+    return pulumi.Output(set(), of(None), of(False))
+
+
+@pytest.mark.parametrize(
+    ("secret", "is_known", "condition", "want"),
+    [
+        pytest.param(False, True, "known", (3, True, False), id="all-known"),
+        pytest.param(True, True, "known", (3, True, True), id="a-secret-makes-a-secret"),
+        pytest.param(False, True, "secret", (3, True, False), id="a-secret-condition-does-not"),
+        pytest.param(False, False, "known", (None, False, False), id="one-unknown"),
+        pytest.param(False, True, "unknown", (None, False, False), id="a-condition-unknown"),
+    ],
+)
+def test_once_known(secret: bool, is_known: bool, condition: str, want: tuple[Any, bool, bool]) -> None:
+    seen: list[Any] = []
+
+    def program() -> pulumi.Output[Any]:
+        one = pulumi.Output.secret(1) if secret else pulumi.Output.from_input(1)
+        other = pulumi.Output.from_input(2) if is_known else unknown()
+        conditions = {"known": pulumi.Output.from_input, "secret": pulumi.Output.secret, "unknown": lambda _: unknown()}
+        found = values.once_known([one, other], lambda a, b: a + b, conditions=[conditions[condition]("")])
+
+        async def look() -> None:
+            seen.append((await found.future(), await found.is_known(), await found.is_secret()))
+
+        return pulumi.Output.from_input(look())
+
+    mocks.set_mocks(Recorder(), preview=False)
+    pulumi.runtime.test(program)()
+    assert seen == [want]

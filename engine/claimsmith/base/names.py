@@ -112,6 +112,10 @@ class ChildAddress(str):
         return self.claim, self.template
 
 
+GET = "get"
+"""What a native resource has in the place of properties if it exists already: the id that it is read by."""
+
+
 def is_native(data: Mapping[str, Any]) -> bool:
     """Whether a document is a native resource, of a Pulumi provider: it has a `type` instead of apiVersion and kind."""
     return isinstance(data.get("type"), str) and "apiVersion" not in data and "kind" not in data

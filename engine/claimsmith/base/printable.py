@@ -17,7 +17,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable
-from html import escape
 from typing import Any, Final
 
 _BLANK: Final = frozenset(
@@ -114,6 +113,8 @@ def fenced(texts: Iterable[str], language: str) -> str:
 
 def html(text: str) -> str:
     """The text in HTML or SVG, in elements and double-quoted attributes."""
+    from html import escape
+
     return escape(paragraphs(text), quote=True)
 
 

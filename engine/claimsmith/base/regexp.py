@@ -8,8 +8,6 @@ from fnmatch import fnmatchcase
 from functools import lru_cache
 from typing import Any
 
-import re2  # type: ignore[import-untyped]  # it ships no types
-
 MAX_PATTERN = 4096
 """The longest pattern, in characters: RE2 is linear in the text, but not in what a pattern nests."""
 
@@ -23,6 +21,8 @@ class BadPattern(ValueError):
 @lru_cache(maxsize=1024)
 def compiled(pattern: str) -> Any:
     """The pattern, ready to search with."""
+    import re2  # type: ignore[import-untyped]  # it ships no types
+
     if len(pattern) > MAX_PATTERN:
         raise BadPattern(f"longer than {MAX_PATTERN} characters")
     if _ONE_BYTE.search(pattern):  # RE2 in C++ has it, Go does not

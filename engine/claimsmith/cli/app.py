@@ -239,8 +239,6 @@ def render(
 
     Example: claimsmith render xr.yaml composition.yaml functions.yaml --observed-resources observed/
     """
-    from claimsmith.tools.render import stack as whole
-
     if Path(stack).is_file():
         from claimsmith import render as renderer
         from claimsmith.tools.render import composite as offline
@@ -273,6 +271,8 @@ def render(
         raise typer.BadParameter(f"there is no file {stack!r}, and a stack takes a claim at most", param_hint="STACK")
     if output not in list(TextFormat):
         raise typer.BadParameter(f"{output!r} is neither yaml nor json", param_hint="--output")
+    from claimsmith.tools.render import stack as whole
+
     if output == TextFormat.json:
         console.print_json(whole.rendered_documents(console.find_project(), stack, claim))
     else:
@@ -345,5 +345,6 @@ def env() -> None:
 
 def main() -> None:
     """Run the command line."""
-    only_help = sys.argv[1:] in (["--help"], ["-h"])
-    (outline.outline(app) if only_help else app)(prog_name="claimsmith")
+    # A shell that completes passes the words of the line in its own way.
+    completes = "_CLAIMSMITH_COMPLETE" in os.environ
+    (app if completes else outline.outline(app, sys.argv[1:]))(prog_name="claimsmith")

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from claimsmith.base.errors import ConnectionError_, Problem
+from claimsmith.base.labels import OWNER, SECRET_TYPE
 from claimsmith.base.names import GroupKind
 from claimsmith.dialects.common.dialect import Identity
 from claimsmith.dialects.common.klass import Detail
@@ -189,3 +190,14 @@ def connections_of(
     if identity.secret_namespace and identity.dialect.own_secret:
         own.append(Connection(identity.secret_namespace, identity.composite_name, tuple(places), tuple(only)))
     return [*own, *([Connection(*secret, tuple(places), tuple(only))] if secret else [])]
+
+
+def secret_document(identity: Identity, secret: Connection) -> dict[str, Any]:
+    """A Secret of ours without its data."""
+    metadata = {
+        "name": secret.name,
+        "namespace": secret.namespace,
+        "labels": identity.labels(),
+        "annotations": {OWNER: identity.owner},
+    }
+    return {"apiVersion": "v1", "kind": "Secret", "metadata": metadata, "type": SECRET_TYPE}

@@ -15,6 +15,7 @@ from typing import Any, Literal
 from claimsmith.base import fieldpath
 from claimsmith.base.errors import ComposeError, Problem, suggest
 from claimsmith.base.labels import EXTERNAL_NAME, IMPORT, TAGS
+from claimsmith.base.names import GET
 from claimsmith.base.values import (
     Interpolation,
     Mix,
@@ -35,8 +36,6 @@ from claimsmith.providers import tokens
 
 TagProperty = Literal["tags", "labels", ""]
 """The property of a type that takes tags: `labels` take lower case only; empty where it has none."""
-GET = "get"
-"""What a native child has in the place of properties if it exists already: the id that it is read by."""
 _NOT_IN_LABEL = re.compile(r"[^a-z0-9_-]")
 
 

@@ -11,7 +11,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from claimsmith.base.errors import Problem
-from claimsmith.base.labels import OWNER, SECRET_TYPE
 from claimsmith.base.names import ObjectKey
 from claimsmith.compose.connections import Connection, SecretSource
 from claimsmith.compose.expand import Child
@@ -120,17 +119,6 @@ class Plan:
 def hold(identity: Identity) -> dict[str, Any]:
     """The `claimRef` of a resource that a claim holds that it did not create."""
     return {**identity.claim_reference(), "uid": identity.uid}
-
-
-def secret_document(identity: Identity, secret: Connection) -> dict[str, Any]:
-    """A Secret of ours without its data."""
-    metadata = {
-        "name": secret.name,
-        "namespace": secret.namespace,
-        "labels": identity.labels(),
-        "annotations": {OWNER: identity.owner},
-    }
-    return {"apiVersion": "v1", "kind": "Secret", "metadata": metadata, "type": SECRET_TYPE}
 
 
 def given_resource(key: ObjectKey, data: Mapping[str, Any], *, namespaced: bool | None, managed: bool) -> GivenResource:

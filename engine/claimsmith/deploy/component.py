@@ -16,11 +16,10 @@ from claimsmith.base.names import ChildAddress, ClaimKey, GroupKind
 from claimsmith.base.values import has
 from claimsmith.compose import references as reference
 from claimsmith.compose.cluster_records import records_of
-from claimsmith.compose.connections import Connection, SecretSource, connections_of
+from claimsmith.compose.connections import Connection, SecretSource, connections_of, secret_document
 from claimsmith.compose.expand import templated, with_secret_place
 from claimsmith.compose.identity import dress
 from claimsmith.compose.options import FIELD_MANAGER, Options, field_manager, options_of, with_live_values
-from claimsmith.compose.plan import secret_document
 from claimsmith.compose.references import Candidate, Selection
 from claimsmith.deploy import loops, secrets
 from claimsmith.deploy.context import Context
@@ -29,7 +28,7 @@ from claimsmith.deploy.loops import Element
 from claimsmith.deploy.native import NativeChild
 from claimsmith.deploy.native_children import NativeChildren
 from claimsmith.deploy.served import ClaimKind, ClassRef, component_for, identity_of
-from claimsmith.deploy.values import evaluate, field, filled, join, pruned, secrets_hidden, within
+from claimsmith.deploy.values import evaluate, field, filled, join, once_known, pruned, secrets_hidden, within
 from claimsmith.dialects.common import ordering
 from claimsmith.dialects.common.klass import Opaque, SecretDestination
 from claimsmith.dialects.crossplane.xrd import SECRET_NAMESPACE
@@ -350,27 +349,39 @@ class Composite(NativeChildren, metaclass=_ComponentType):
         self._add_natives()
         self._children = [c for c in self._children if not isinstance(c, NativeChild) or c.resource]
         references = [_reference(child) for child in self._children]
-        waits: list[Any] = [c.phase if isinstance(c, Composite) else c.ready for c in self._children]
-        waits += [s.ready for s in self._secret_resources]
+        waits, conditions = self._waits()
         if self._context.records:
             self._record([r for r in references if "apiVersion" in r])
-        self.phase = pulumi.Output.all(*waits).apply(lambda _: "Bound")
+        self.phase = once_known(waits, lambda *_: "Bound", conditions=conditions)
         self.tree = [
             {**r, "resources": c.tree} if isinstance(c, Composite) and c.tree else r
             for r, c in zip(references, self._children, strict=True)
         ]
         self.resources = self.phase.apply(lambda _: self.tree)
-        self.connection_keys = pulumi.Output.from_input([])
-        if self._keys is not None:
-            self.connection_keys = pulumi.Output.all(*waits).apply(lambda _: self._keys or [])
-        elif self.details is not None:
+        if self._keys is None and self.details is not None:
             # An Output of a secret is a secret: without this, a preview would show the keys as [secret].
             self.connection_keys = pulumi.Output.unsecret(
-                pulumi.Output.all(self.details, *waits).apply(lambda parts: sorted(parts[0]))
+                once_known([self.details, self.phase], lambda d, _: sorted(d))
             )
+        else:
+            keys = self._keys
+            self.connection_keys = once_known([self.phase] if keys is not None else [], lambda *_: keys or [])
         outputs = {"phase": self.phase, "resources": self.resources, "connectionKeys": self.connection_keys}
         status = {"status": self._for_engine(self.status)} if self.status else {}
         self.register_outputs({**outputs, **status})
+
+    def _waits(self) -> tuple[list[pulumi.Output[Any]], list[pulumi.Output[Any]]]:
+        """What the phase depends on: outputs of all children, and others that must only be known."""
+        waits: list[pulumi.Output[Any]] = []
+        conditions: list[pulumi.Output[Any]] = []
+        for child in self._children:
+            if isinstance(child, NativeChild):
+                id_, *others = child.signs
+                waits.append(id_)
+                conditions += others
+            else:
+                waits.append(child.phase if isinstance(child, Composite) else child.ready)
+        return [*waits, *(secret.ready for secret in self._secret_resources)], conditions
 
     @property
     def document(self) -> dict[str, Any]:

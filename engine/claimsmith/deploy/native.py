@@ -6,32 +6,19 @@ the base class needs to know of them beside that is here: their template, their 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Generator, Iterator, Mapping, Sequence
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Generic, TypeVar
+from typing import Any
 
 import pulumi
 
 from claimsmith.base.labels import IMPORT
 from claimsmith.base.names import GroupKind
+from claimsmith.deploy.values import Deferred, once_known
 
-T = TypeVar("T")
 Timeouts = str | Mapping[str, str]
 """How long the engine waits: for every operation, or by the name of each."""
-
-
-@dataclass(frozen=True, slots=True)
-class Deferred(Generic[T]):
-    """A coroutine that begins when it is awaited.
-
-    An Output awaits its parts one after the other (SDK 3.272): once a part fails, those after it are never awaited, and
-    Python warns of each coroutine among them.
-    """
-
-    begin: Callable[[], Coroutine[Any, Any, T]]
-
-    def __await__(self) -> Generator[Any, Any, T]:
-        return self.begin().__await__()
 
 
 @dataclass(slots=True, eq=False)
@@ -80,28 +67,34 @@ class NativeChild:
         that could not be read, every output is known to be None.
         """
         if self._ready is None:
-            self._ready = self._existence()
+            id_, *others = self.signs
+            self._ready = once_known([id_], str, conditions=others)
         return self._ready
 
-    def _existence(self) -> pulumi.Output[str]:
+    @property
+    def signs(self) -> list[pulumi.Output[Any]]:
+        """The outputs that are known once it is ready: its id first."""
         assert self.resource, "only children whose resource exists are waited for"
-        id_, outputs = self.resource.id, list(outputs_of(self.resource))
-        preview = pulumi.runtime.is_dry_run()
+        if self.existing:
+            return [self.resource.id, self._found(self.resource)]
+        others = () if pulumi.runtime.is_dry_run() else outputs_of(self.resource)
+        return [self.resource.id, *itertools.islice(others, 1)]
 
-        async def value() -> str:
-            return str(await id_.future())
+    def _found(self, resource: pulumi.CustomResource) -> pulumi.Output[None]:
+        """An output that is known once a resource that is only read was found."""
+        outputs = list(outputs_of(resource))
+
+        async def nothing() -> None:
+            return None
 
         async def known() -> bool:
-            if not await id_.is_known():
-                return False
-            if self.existing:
-                values = [await output.future() for output in outputs]
-                return not outputs or any(value is not None for value in values)
-            return preview or not outputs or await outputs[0].is_known()
+            return not outputs or any([await output.future() is not None for output in outputs])
 
-        # Not by Output.all, which lifts every nested value of what it joins. Only that an output is known counts: one
-        # that is secret must not hide it.
-        return pulumi.Output({self.resource}, Deferred(value), Deferred(known))
+        return pulumi.Output({resource}, Deferred(nothing), Deferred(known))
+
+    async def is_ready(self) -> bool:
+        """Whether it exists as the program wants it, once the engine is done with it."""
+        return all([await sign.is_known() for sign in self.signs])
 
     def reference(self) -> dict[str, str]:
         """The child as the outputs of its claim name it."""

@@ -131,10 +131,11 @@ class NativeChildren(pulumi.ComponentResource):
 
     def _add_natives(self) -> None:
         """Add the native children that were constructed by now, as candidates of selectors."""
-        parent = str(self.claim.key)
+        key = self.claim.key
+        parent = str(key)
         for child in self._children:
             if isinstance(child, NativeChild) and not child.added and child.resource:
                 child.added = True
-                address = ChildAddress(self.claim.key, child.template)
+                address = ChildAddress(key, child.template)
                 target = Candidate(address, child.group_kind, child.labels, parent, template=child.template)
                 self._context.add(target, child)

@@ -49,7 +49,7 @@ async def _report(address: ChildAddress, child: NativeChild) -> None:
 async def _failed(child: NativeChild) -> bool:
     """Whether the engine could not create or update a child; what depends on it was then not created at all."""
     try:
-        return not await child.ready.is_known()
+        return not await child.is_ready()
     except _FAILED as error:
         # The resources that depend on it fail too, with the same message.
         return f"resource {child.name} [" in str(error)

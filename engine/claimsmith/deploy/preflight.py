@@ -16,10 +16,10 @@ from claimsmith.base.labels import ADOPT, GIVEN_BY, PREVIOUS_API_VERSION
 from claimsmith.base.names import ObjectKey
 from claimsmith.compose.cluster_records import records_of, released_record, target_record
 from claimsmith.compose.clusters import kubernetes_children
-from claimsmith.compose.connections import Connection
+from claimsmith.compose.connections import Connection, secret_document
 from claimsmith.compose.expand import Child, claim_data
 from claimsmith.compose.identity import is_adopting
-from claimsmith.compose.plan import GivenResource, Plan, PlannedClaim, secret_document
+from claimsmith.compose.plan import GivenResource, Plan, PlannedClaim
 from claimsmith.deploy.existing import Wanted, look_up
 from claimsmith.deploy.provider import Taken, key_of
 from claimsmith.kubernetes.client import Cluster

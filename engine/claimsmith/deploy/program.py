@@ -38,6 +38,7 @@ from claimsmith.deploy.static import refuse_held, static_component
 from claimsmith.deploy.takeovers import conflicts_ahead
 from claimsmith.deploy.target_clusters import credentials_of, refuse_foreign_objects
 from claimsmith.deploy.temporary import tidy
+from claimsmith.deploy.values import once_known
 from claimsmith.deploy.workloads import application_data, component_of, deploy_workloads
 from claimsmith.dialects.common.klass import Class
 from claimsmith.kubernetes.client import Cluster
@@ -241,13 +242,10 @@ def deploy(
     sinks = _sinks(context, plan, registered_components, details, connections.sink if connections else None)
     connection_outputs.export(details)
     # Not part of the exports: these are written, then the run fails.
-    done: list[pulumi.Output[Any]] = [
-        output.apply(lambda _: True)
-        for output in (*summary.values(), *workloads.values(), *(sink.phase for sink in sinks))
-    ]
+    done: list[pulumi.Output[Any]] = [*summary.values(), *workloads.values(), *(sink.phase for sink in sinks)]
     if connections:
         done += connection_outputs.write_files(context, connections.layout, plan, connections.settings.file, details)
-    _end: pulumi.Output[None] = pulumi.Output.all(*done).apply(lambda _: fail_on(context.problems))
+    _end: pulumi.Output[None] = once_known(done, lambda *_: True).apply(lambda _: fail_on(context.problems))
 
 
 def _sinks(
@@ -327,12 +325,7 @@ def _summary(claim: PlannedClaim, component: Composite) -> pulumi.Output[dict[st
             **({"connectionKeys": keys} if connection_outputs.has_natives(claim) else {}),
         }
 
-    # Not by Output.all: it wraps everything inside of a value into Outputs again.
-    return component.phase.apply(
-        lambda phase: component.resources.apply(
-            lambda resources: component.connection_keys.apply(lambda keys: summary(phase, resources, keys))
-        )
-    )
+    return once_known([component.phase, component.resources, component.connection_keys], summary)
 
 
 async def fail_on(problems: list[Problem]) -> None:

@@ -10,8 +10,9 @@ value like any other.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Coroutine, Generator, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
 
 import pulumi
 
@@ -23,7 +24,9 @@ from claimsmith.base.values import copied, value_at
 from claimsmith.compose import identity
 from claimsmith.patching import patches, transforms
 
+T = TypeVar("T")
 Value = Any
+_PLAIN = frozenset({str, int, float, bool, type(None)})
 
 
 def _lifted(function: Callable[..., Value]) -> Callable[..., Value]:
@@ -43,6 +46,48 @@ def evaluate(function: Callable[..., Value], *args: Value, **kwargs: Value) -> V
     except EngineError as error:
         # Pulumi prints a RunError without a traceback, every other exception with one.
         raise pulumi.RunError(str(error)) from error
+
+
+@dataclass(frozen=True, slots=True)
+class Deferred(Generic[T]):
+    """A coroutine that begins when it is awaited.
+
+    An Output awaits its parts one after the other (SDK 3.272): once a part fails, those after it are never awaited, and
+    Python warns of each coroutine among them.
+    """
+
+    begin: Callable[[], Coroutine[Any, Any, T]]
+
+    def __await__(self) -> Generator[Any, Any, T]:
+        return self.begin().__await__()
+
+
+def once_known(
+    outputs: Sequence[pulumi.Output[Any]],
+    function: Callable[..., Value],
+    *,
+    conditions: Sequence[pulumi.Output[Any]] = (),
+) -> pulumi.Output[Any]:
+    """What a function returns for the values of outputs, once all of them are known, and all conditions.
+
+    Only that a condition is known counts: the result does not depend on its resource, and is not secret because of it.
+    Not by `Output.all` and `apply`, which create an Output each, and others for everything inside of a value.
+    """
+
+    async def resources() -> set[pulumi.Resource]:
+        return set().union(*[await output.resources() for output in outputs])
+
+    async def known() -> bool:
+        return all([await output.is_known() for output in (*outputs, *conditions)])
+
+    async def value() -> Value:
+        values = [await output.future(with_unknowns=True) for output in outputs]
+        return function(*values) if await known() else None
+
+    async def secret() -> bool:
+        return any([await output.is_secret() for output in outputs])
+
+    return pulumi.Output(Deferred(resources), Deferred(value), Deferred(known), Deferred(secret))
 
 
 def is_output(value: Value) -> bool:
@@ -219,8 +264,8 @@ def secrets_hidden(value: Value) -> Value:
 
 def optional(value: Value) -> Value:
     """The value for an argument of an SDK: None if it is not set, and nothing inside of it that is not set."""
-    found = pruned(value)
-    return None if found is ABSENT else _settled_inside(found)
+    found = _settled_inside(value)
+    return None if found is ABSENT else found
 
 
 def present(properties: dict[str, Any]) -> dict[str, Any]:
@@ -229,13 +274,18 @@ def present(properties: dict[str, Any]) -> dict[str, Any]:
 
 
 def _settled_inside(value: Value) -> Value:
+    """The value as `pruned` leaves it, with each Output in it settled, in one walk: each native child takes it."""
+    if type(value) in _PLAIN:
+        return value
     match value:
         case pulumi.Output():
             return value.apply(settled)
-        case dict():
-            return {key: _settled_inside(item) for key, item in value.items()}
-        case list():
-            return [_settled_inside(item) for item in value]
+        case dict() if value:
+            kept = {k: s for k, v in value.items() if (s := _settled_inside(v)) is not ABSENT}
+            return kept or ABSENT
+        case list() if value:
+            items = [s for v in value if (s := _settled_inside(v)) is not ABSENT]
+            return items or ABSENT
         case _:
             return value
 

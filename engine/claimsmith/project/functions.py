@@ -6,10 +6,7 @@ the file names for it, unless it is declared with `claimsmith.io/function-binary
 
 from __future__ import annotations
 
-import ipaddress
 import os
-import shlex
-import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,13 +20,11 @@ from claimsmith.base.values import object_at
 from claimsmith.dialects.crossplane.composition import FUNCTIONS, function_of
 from claimsmith.functions.protocol import Function
 from claimsmith.functions.registry import Bind, Place
-from claimsmith.platform.settings import FunctionSettings
-from claimsmith.platform.settings import read as read_settings
 from claimsmith.project.load import load
-from claimsmith.project.settings import platform_settings
 
 if TYPE_CHECKING:
     from claimsmith.functions import grpc_caller, kcl
+    from claimsmith.platform.settings import FunctionSettings
 
 # The modules of functions are imported once a step needs one: most compositions need none of them.
 
@@ -39,9 +34,10 @@ TRUST: Final = "CLAIMSMITH_FUNCTIONS"
 """The environment variable that permits programs of the project to commands that do not deploy: its value is `run`."""
 MODULES: Final = "modules"
 """The folder below `functions/` with the KCL modules that programs in compositions import."""
+SETTINGS: Final = "claimsmith.yaml"
 KIND: Final = GroupKind("pkg.crossplane.io", "Function")
 _MODULE_FILE: Final = "kcl.mod"
-_MARKS: Final = ("claimsmith.yaml", "Pulumi.yaml", "upbound.yaml", FILE, FOLDER)
+_MARKS: Final = (SETTINGS, "Pulumi.yaml", "upbound.yaml", FILE, FOLDER)
 _BINARY: Final = "claimsmith.io/function-binary"
 _ARGUMENTS: Final = "claimsmith.io/function-arguments"
 _ADDRESS: Final = "claimsmith.io/function-address"
@@ -88,8 +84,17 @@ def beside(path: Path, listed: Path | None = None) -> Declared:
     root = root_of(path)
     listed = listed or (root / FILE if (root / FILE).is_file() else None)
     documents = load([listed], root=Path.cwd()) if listed else []
-    settings = read_settings(platform_settings(root)).functions
-    return declared(root, settings, documents, listed.resolve().parent if listed else root)
+    return declared(root, _settings(root), documents, listed.resolve().parent if listed else root)
+
+
+def _settings(root: Path) -> FunctionSettings | None:
+    """What a project permits its functions; None where it has no settings."""
+    if not (root / SETTINGS).exists():
+        return None
+    from claimsmith.platform.settings import read
+    from claimsmith.project.settings import platform_settings
+
+    return read(platform_settings(root)).functions
 
 
 def of_project(root: Path, settings: FunctionSettings, *, programs: bool) -> Declared:
@@ -114,7 +119,10 @@ def _distrusted(place: Place) -> Function:
 
 
 def declared(
-    root: Path, settings: FunctionSettings, documents: Iterable[Document] = (), folder_of_list: Path | None = None
+    root: Path,
+    settings: FunctionSettings | None,
+    documents: Iterable[Document] = (),
+    folder_of_list: Path | None = None,
 ) -> Declared:
     """The functions of a project: its folders, the documents of its functions.yaml, and what its settings permit."""
     folder = root / FOLDER
@@ -133,18 +141,22 @@ def declared(
     return Declared(exact, embedded, frozenset(path.name for path in found if (path / "main.k").is_file()))
 
 
-def _permitted(settings: FunctionSettings, bind: Bind) -> Bind:
+def _permitted(settings: FunctionSettings | None, bind: Bind) -> Bind:
     """The function; one that runs scripts only where the settings permit it."""
 
     def bound(place: Place) -> Function:
         name = place.step.function
-        if runs_scripts(place) and not matches(name, settings.scripts):
+        if runs_scripts(place) and not _may_run(name, settings):
             what = f"the function {name!r} runs code of the composition"
             fix = f"permit it in claimsmith.yaml: functions: {{scripts: [{name}]}}"
             raise ComposeError(place.document.problem(what, place.step.at, fix))
         return bind(place)
 
     return bound
+
+
+def _may_run(name: str, settings: FunctionSettings | None) -> bool:
+    return settings is not None and matches(name, settings.scripts)
 
 
 def runs_scripts(place: Place) -> bool:
@@ -164,11 +176,11 @@ def _served(document: Document, root: Path) -> tuple[str, grpc_caller.Address | 
         fix = "list functions of pkg.crossplane.io and nothing else"
         raise LoadError(document.problem(f"{data.get('kind')} is no function", "kind", fix))
     annotations = object_at(metadata, "annotations")
-    if not any(key in annotations for key in (_BINARY, _ADDRESS, _RUNTIME)):
-        return name, None
-    from claimsmith.functions import grpc_caller
-
     if _BINARY in annotations:
+        import shlex
+
+        from claimsmith.functions import grpc_caller
+
         path = Path(str(annotations[_BINARY])).expanduser()
         arguments = shlex.split(str(annotations.get(_ARGUMENTS, ""))) or grpc_caller.ARGUMENTS
         return name, grpc_caller.Program(str(path if path.is_absolute() else root / path), tuple(arguments), str(root))
@@ -192,6 +204,8 @@ def _address(document: Document, target: str, annotation: str) -> grpc_caller.Ad
 
 
 def _is_loopback(host: str) -> bool:
+    import ipaddress
+
     try:
         return host == "localhost" or ipaddress.ip_address(host).is_loopback
     except ValueError:
@@ -203,13 +217,13 @@ def _folders(folder: Path) -> Sequence[Path]:
     return [p for p in found if p.name != MODULES and any((p / main).is_file() for main in ("main.k", "main.py"))]
 
 
-def _embedded(folder: Path, root: Path, settings: FunctionSettings) -> Bind:
+def _embedded(folder: Path, root: Path, settings: FunctionSettings | None) -> Bind:
     """The function of a folder, in KCL or Python."""
     if (folder / "main.k").is_file():
         return lambda place: _in_folder(folder, root)(place)
 
     def bound(place: Place) -> Function:
-        if not matches(folder.name, settings.scripts):
+        if not _may_run(folder.name, settings):
             what = f"the function {folder.name!r} is Python code of the project"
             fix = f"permit it in claimsmith.yaml: functions: {{scripts: [{folder.name}]}}"
             raise ComposeError(place.document.problem(what, place.step.at.removesuffix(".input"), fix))
@@ -218,7 +232,7 @@ def _embedded(folder: Path, root: Path, settings: FunctionSettings) -> Bind:
     return bound
 
 
-def _code(folder: str, root: Path, settings: FunctionSettings) -> Bind:
+def _code(folder: str, root: Path, settings: FunctionSettings | None) -> Bind:
     from claimsmith.functions import python
 
     return python.of_code(python.Code(folder, _interpreter(root, settings)))
@@ -238,9 +252,10 @@ def _in_folder(folder: Path, root: Path) -> Bind:
     return kcl.of_program(_program(folder, root))
 
 
-def _interpreter(root: Path, settings: FunctionSettings) -> str:
+def _interpreter(root: Path, settings: FunctionSettings | None) -> str:
     """The interpreter for Python functions; a path below the project, else this one."""
-    return os.path.abspath(root / Path(settings.interpreter).expanduser()) if settings.interpreter else ""
+    given = settings.interpreter if settings else ""
+    return os.path.abspath(root / Path(given).expanduser()) if given else ""
 
 
 def _program(folder: Path, root: Path) -> kcl.Program:
@@ -256,6 +271,8 @@ def _dependencies(folder: Path, root: Path) -> Iterator[tuple[str, str]]:
     listed = folder / _MODULE_FILE
     if not listed.is_file():
         return
+    import tomllib
+
     try:
         wanted: Mapping[str, Any] = tomllib.loads(listed.read_text(encoding="utf-8")).get("dependencies", {})
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:

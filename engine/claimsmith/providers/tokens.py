@@ -73,7 +73,7 @@ def resource_type(document: Mapping[str, Any]) -> str:
 
 def child_name(namespace: str, claim: str, template: str) -> str:
     """The engine's name of a native resource: those of namespace, claim and template, without any slash."""
-    return "-".join(part.replace("/", "-") for part in (namespace, claim, template) if part)
+    return "-".join([part for part in (namespace, claim, template) if part]).replace("/", "-")
 
 
 def urn(project: str, stack: str, types: Sequence[str], name: str) -> str:

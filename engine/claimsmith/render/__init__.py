@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from claimsmith.base import yaml_text as yaml_writer
 from claimsmith.base.printable import lines
 from claimsmith.base.values import mapped, shown
-from claimsmith.compose.connections import SecretSource
-from claimsmith.compose.plan import Plan, PlannedClaim, secret_document
-from claimsmith.compose.workload_plan import PlannedWorkload
 from claimsmith.render import native
+
+if TYPE_CHECKING:
+    from claimsmith.compose.connections import SecretSource
+    from claimsmith.compose.plan import Plan, PlannedClaim
+    from claimsmith.compose.workload_plan import PlannedWorkload
 
 
 def render(plan: Plan) -> str:
@@ -35,7 +37,7 @@ def documents(claim: PlannedClaim) -> list[dict[str, Any]]:
 def _documents(claim: PlannedClaim, names: Mapping[str, str]) -> list[dict[str, Any]]:
     children = [plain(document) for document in _children(claim, names)]
     inner = [document for nested in claim.nested for document in _documents(nested, names)]
-    return [*inner, *children, *(secret_document(claim.identity, c) for c in claim.connections)]
+    return [*inner, *children, *_secrets(claim)]
 
 
 def _children(claim: PlannedClaim, names: Mapping[str, str]) -> Iterator[dict[str, Any]]:
@@ -57,10 +59,17 @@ def plain(document: dict[str, Any]) -> dict[str, Any]:
 def _claim(claim: PlannedClaim, names: Mapping[str, str]) -> str:
     head = lines([f"# {claim.address}, served by {claim.binding.klass.key} ({claim.binding.reason})"])
     parts = [f"---\n{yaml_text(document)}" for document in _children(claim, names)]
-    for secret in claim.connections:
+    for secret, document in zip(claim.connections, _secrets(claim), strict=True):
         note = lines([f"# its data: {_origin(claim, secret.sources)}"])
-        parts.append(f"---\n{note}{yaml_text(secret_document(claim.identity, secret))}")
+        parts.append(f"---\n{note}{yaml_text(document)}")
     return "".join([*(_claim(nested, names) for nested in claim.nested), head, *parts])
+
+
+def _secrets(claim: PlannedClaim) -> list[dict[str, Any]]:
+    """The Secrets of a claim, without data."""
+    from claimsmith.compose.connections import secret_document
+
+    return [secret_document(claim.identity, secret) for secret in claim.connections]
 
 
 def _origin(claim: PlannedClaim, sources: Sequence[SecretSource]) -> str:

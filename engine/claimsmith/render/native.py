@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from claimsmith.base import fieldpath
 from claimsmith.base.labels import RESOURCE_NAME
-from claimsmith.base.names import is_native
+from claimsmith.base.names import GET, is_native
 from claimsmith.base.values import Interpolation, Mix, Ref, escaped, mapped, object_at, shown
-from claimsmith.compose.expand import Child
-from claimsmith.compose.native_children import GET, resolved, sibling_value
-from claimsmith.compose.plan import PlannedClaim
-from claimsmith.providers import tokens
+
+if TYPE_CHECKING:
+    from claimsmith.compose.expand import Child
+    from claimsmith.compose.plan import PlannedClaim
 
 
 def names(root: PlannedClaim) -> dict[str, str]:
@@ -65,8 +65,22 @@ def gathered(documents: Sequence[Mapping[str, Any]], composite: Mapping[str, Any
     owner = object_at(composite, "metadata")
     place = str(owner.get("namespace") or ""), str(owner.get("name") or "")
     natives = {template_of(d): d for d in documents if is_native(d)}
-    named = {template: tokens.child_name(*place, template) for template in natives}
-    body = {
+    body = _composed(natives, *place) if natives else {}
+    found: list[dict[str, Any]] = []
+    for document in documents:
+        if not is_native(document):
+            found.append(mapped(dict(document), lambda leaf: shown(_resolved(leaf, natives))))
+        elif body and document is next(iter(natives.values())):
+            found.append({"resources": body})
+    return found
+
+
+def _composed(natives: Mapping[str, Mapping[str, Any]], namespace: str, name: str) -> dict[str, Any]:
+    """Native resources by their names for the engine."""
+    from claimsmith.providers import tokens
+
+    named = {template: tokens.child_name(namespace, name, template) for template in natives}
+    return {
         named[template]: resource(
             {
                 "type": tokens.resource_type(document),
@@ -77,13 +91,6 @@ def gathered(documents: Sequence[Mapping[str, Any]], composite: Mapping[str, Any
         )
         for template, document in natives.items()
     }
-    found: list[dict[str, Any]] = []
-    for document in documents:
-        if not is_native(document):
-            found.append(mapped(dict(document), lambda leaf: shown(_resolved(leaf, natives))))
-        elif body and document is next(iter(natives.values())):
-            found.append({"resources": body})
-    return found
 
 
 def _options(options: Mapping[str, Any]) -> dict[str, Any]:
@@ -98,6 +105,10 @@ def template_of(document: Mapping[str, Any]) -> str:
 
 def _resolved(value: Any, natives: Collection[str]) -> Any:
     """A value with what its interpolation stands for."""
+    if not isinstance(value, Interpolation):
+        return value
+    from claimsmith.compose.native_children import resolved, sibling_value
+
     return resolved(
         value, lambda output: sibling_value(output, output.template, native=output.template in natives, document={})
     )

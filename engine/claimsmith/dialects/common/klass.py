@@ -197,6 +197,11 @@ class Template:
         return is_native(self.base)
 
     @property
+    def is_wired(self) -> bool:
+        """Whether it has parts that only classes with native resources have: values of siblings, of the stack."""
+        return self.native or any(d.from_resource or d.config for d in self.details or ())
+
+    @property
     def api_version(self) -> str:
         """The apiVersion of what the template makes; a native resource has none."""
         return str(self.base.get("apiVersion", ""))

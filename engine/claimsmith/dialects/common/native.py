@@ -111,8 +111,8 @@ class NativeBase(Model):
 
     type: TypeToken
     properties: dict[str, Any] = Field(default_factory=dict)
-    options: NativeOptions = NativeOptions()
-    metadata: _Metadata = _Metadata()
+    options: NativeOptions = Field(default_factory=NativeOptions)
+    metadata: _Metadata = Field(default_factory=_Metadata)
 
 
 def read_base(base: Mapping[str, Any], document: Document, at: str) -> dict[str, Any]:
@@ -232,9 +232,9 @@ def wired(templates: Sequence[Template], document: Document, *, closed: bool = T
     policies are full of `${…}`. The siblings are all there are, unless the class is not `closed`: another function
     may add some. Whatever native templates cannot have is refused.
     """
-    natives = [t.name for t in templates if t.native]
-    if not natives and not any(d.from_resource or d.config for t in templates for d in t.details or ()):
+    if not any(t.is_wired for t in templates):
         return tuple(templates)
+    natives = [t.name for t in templates if t.native]
     problems = Collector()
     found: list[Template] = []
     for template in templates:

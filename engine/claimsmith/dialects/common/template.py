@@ -8,7 +8,6 @@ from typing import Any
 from claimsmith.base.documents import Document
 from claimsmith.base.errors import ModelError, Problem
 from claimsmith.base.names import ClassKey, GroupKind, group_of, is_native, kebab
-from claimsmith.dialects.common import native
 from claimsmith.dialects.common.dialect import Dialect, is_placed
 from claimsmith.dialects.common.klass import Class, Template
 from claimsmith.dialects.common.metadata import Head, Metadata
@@ -58,6 +57,8 @@ def cleaned(
     `placed` is whether the namespace of a base counts, for kinds of Kubernetes itself that are in namespaces.
     """
     if is_native(base):
+        from claimsmith.dialects.common import native
+
         return native.read_base(base, document, at)
     metadata = checked(base, document, at)
     kept = (*KEPT_METADATA, "namespace") if placed and is_placed(GroupKind.of(base)) else KEPT_METADATA

@@ -39,7 +39,7 @@ class _Patch(Model):
     from_claim_field_path: FieldPath
     to_resource_field_path: FieldPath
     transforms: tuple[Transform, ...] = Field((), strict=False)
-    policy: Policy = Policy()
+    policy: Policy = Field(default_factory=Policy)
 
 
 class _Resource(Model):

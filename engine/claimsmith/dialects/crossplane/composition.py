@@ -19,12 +19,10 @@ from claimsmith.base.errors import Collector, ComposeError, ModelError, Problem
 from claimsmith.base.names import GroupKind, group_of
 from claimsmith.base.parse import parse
 from claimsmith.base.values import has
-from claimsmith.dialects.common import native
 from claimsmith.dialects.common.klass import Class, Credential, Side, Step
 from claimsmith.dialects.common.metadata import Head
 from claimsmith.dialects.common.template import class_of
 from claimsmith.dialects.crossplane.dialect import COMPOSITES
-from claimsmith.dialects.crossplane.environment_input import EnvironmentInput, EnvironmentSources
 from claimsmith.dialects.crossplane.patch_input import Lenient, Need
 from claimsmith.dialects.crossplane.resources_input import read_step
 
@@ -180,6 +178,10 @@ def read(document: Document) -> tuple[Class, list[Problem]]:
 
 def _wired(steps: Sequence[Step], document: Document) -> list[Step]:
     """The steps with the connections among their native templates; a later step may add to a resource of an earlier."""
+    if not any(t.is_wired for s in steps for t in s.templates):
+        return list(steps)
+    from claimsmith.dialects.common import native
+
     closed = all(function_of(s.function, s.input) in _NO_RESOURCES or s.templates for s in steps)
     bases = {t.name: t.base for s in steps for t in s.templates if t.based}
     listed = [t if t.based else replace(t, base=bases.get(t.name, {})) for s in steps for t in s.templates]
@@ -225,6 +227,8 @@ def _needs(step: _Step | None) -> dict[str, Any]:
 
 
 def _check_environment(document: Document, data: Mapping[str, Any], at: fieldpath.Path) -> None:
+    from claimsmith.dialects.crossplane.environment_input import EnvironmentInput, EnvironmentSources
+
     if at == ("spec", "environment"):
         # In `Resources` mode, what the function has in its spec stands in the composition itself.
         parse(EnvironmentSources, document, data=data["spec"], at=at)
@@ -238,6 +242,7 @@ def function_of(function: str, data: Mapping[str, Any]) -> str:
     Whoever installs a function names it, so the input identifies one of an unusual name; but a function reads any
     input, whatever group that is of.
     """
+
     named = (known for known in FUNCTIONS if function == known or function.endswith(f"-{known}"))
     return next(named, "") or _BY_GROUP.get(group_of(str(data.get("apiVersion", ""))), "")
 

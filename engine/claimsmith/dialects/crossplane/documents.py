@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from claimsmith.base.documents import Document
 from claimsmith.base.errors import Collector, ModelError, Problem
 from claimsmith.base.names import ClassKey, GroupKind
 from claimsmith.base.parse import twice
-from claimsmith.dialects.common import ordering
-from claimsmith.dialects.common.claim import Claim
 from claimsmith.dialects.common.klass import Class, SecretDestination, Template
-from claimsmith.dialects.crossplane import claims, composition, xrd
+from claimsmith.dialects.crossplane import composition, xrd
 from claimsmith.dialects.crossplane.dialect import CLAIMS
 from claimsmith.dialects.crossplane.xrd import Xrd
+
+if TYPE_CHECKING:
+    from claimsmith.dialects.common.claim import Claim
 
 ENVIRONMENT = GroupKind(xrd.GROUP, "EnvironmentConfig")
 
@@ -37,6 +39,8 @@ class CrossplaneDocuments:
 
     def read_claim(self, document: Document) -> Claim | None:
         """The composite or claim that a document describes; None where its kind is not one of Crossplane's."""
+        from claimsmith.dialects.crossplane import claims
+
         kind = GroupKind.of(document.data)
         found = self.defined(kind)
         if found:
@@ -50,6 +54,8 @@ class CrossplaneDocuments:
 
     def pruned(self, document: Document) -> tuple[Document, list[Problem]]:
         """A document that a composition makes, without fields that the definition of its kind does not know."""
+        from claimsmith.dialects.crossplane import claims
+
         found = self.defined(GroupKind.of(document.data))
         return claims.pruned(document, found[0], claim=found[1]) if found else (document, [])
 
@@ -123,6 +129,8 @@ def _once(first: Document, document: Document, shown: str) -> None:
 
 def classes(crossplane: CrossplaneDocuments, problems: Collector, warnings: list[Problem]) -> list[Class]:
     """Crossplane compositions, completed by their definitions, and a class for the claims of each definition."""
+    from claimsmith.dialects.common import ordering
+
     found: list[Class] = []
     for klass in crossplane.compositions.values():
         with problems.catch():

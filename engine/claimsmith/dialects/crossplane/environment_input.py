@@ -64,7 +64,7 @@ class EnvironmentSources(Lenient):
 
     default_data: dict[str, Any] = Field(default_factory=dict)
     environment_configs: tuple[_Source, ...] = Field((), strict=False)
-    policy: _Policy = _Policy()
+    policy: _Policy = Field(default_factory=_Policy)
 
 
 class EnvironmentInput(Lenient):

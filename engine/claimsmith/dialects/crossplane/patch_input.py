@@ -154,7 +154,7 @@ class PatchInput(Lenient):
     combine: Combine | None = None
     patch_set_name: str | None = None
     transforms: tuple[Transform, ...] = Field((), strict=False)
-    policy: PatchPolicy = PatchPolicy()
+    policy: PatchPolicy = Field(default_factory=PatchPolicy.model_construct)
 
     @classmethod
     def needs(cls, data: Mapping[str, Any]) -> Iterable[Need]:

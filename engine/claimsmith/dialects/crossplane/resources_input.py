@@ -18,7 +18,6 @@ from claimsmith.base.documents import Document
 from claimsmith.base.errors import Collector, FieldPathError, ModelError, Problem, suggest
 from claimsmith.base.names import is_native
 from claimsmith.base.parse import parse
-from claimsmith.dialects.common import native
 from claimsmith.dialects.common.klass import Check, Detail, Patch, SecretDestination, Side, Step, Template
 from claimsmith.dialects.crossplane.patch_input import (
     ConnectionDetail,
@@ -128,9 +127,9 @@ class ResourcesInput(Lenient):
     kind: Literal["Resources"] = "Resources"
     metadata: Any = None
     patch_sets: tuple[PatchSet, ...] = Field((), strict=False)
-    environment: Environment = Field(default_factory=lambda: Environment(patches=()))
+    environment: Environment = Field(default_factory=Environment.model_construct)
     resources: tuple[ResourceTemplate, ...] = Field((), strict=False)
-    write_connection_secret_to_ref: WriteSecret = Field(default_factory=lambda: WriteSecret(patches=()))
+    write_connection_secret_to_ref: WriteSecret = Field(default_factory=WriteSecret.model_construct)
 
     @classmethod
     def needs(cls, data: Mapping[str, Any]) -> Iterable[Need]:
@@ -242,7 +241,7 @@ def _template(raw: ResourceTemplate, sets: Mapping[str, Sequence[Patch]], docume
         raise ModelError(*(document.problem(p.what, p.path, p.fix) for p in error.problems)) from error
     return Template(
         name=raw.name,
-        base=native.read_base(raw.base, document, f"{at}.base") if raw.base and is_native(raw.base) else raw.base or {},
+        base=_base(raw.base or {}, document, f"{at}.base"),
         based=raw.base is not None,
         patches=patches,
         previous_name=raw.previous_name,
@@ -251,6 +250,14 @@ def _template(raw: ResourceTemplate, sets: Mapping[str, Sequence[Patch]], docume
         details=tuple(map(detail, raw.connection_details)),
         checks=tuple(map(check, raw.readiness_checks)),
     )
+
+
+def _base(base: dict[str, Any], document: Document, at: str) -> dict[str, Any]:
+    if not is_native(base):
+        return base
+    from claimsmith.dialects.common import native
+
+    return native.read_base(base, document, at)
 
 
 def patch_of(raw: PatchInput, at: str) -> Patch:

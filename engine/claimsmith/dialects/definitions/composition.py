@@ -37,7 +37,7 @@ class _Patch(Model):
     from_field_path: str
     to_field_path: str | None = None
     transforms: tuple[Transform, ...] = Field(default=(), strict=False)
-    policy: Policy = Policy()
+    policy: Policy = Field(default_factory=Policy)
 
 
 class _To(Model):

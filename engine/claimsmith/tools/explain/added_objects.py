@@ -14,9 +14,9 @@ from claimsmith.base.absent import ABSENT
 from claimsmith.base.errors import Source
 from claimsmith.base.labels import OWNER
 from claimsmith.compose.cluster_records import records_of, reference
+from claimsmith.compose.connections import secret_document
 from claimsmith.compose.expand import Child, claim_data
 from claimsmith.compose.options import FIELD_MANAGER, WAIT_FOR, engine_annotations
-from claimsmith.compose.plan import secret_document
 from claimsmith.tools.drift.changes import MASKED
 from claimsmith.tools.explain.children import SecretSource, Step, explain_secrets
 from claimsmith.tools.explain.facts import Place, document_of, value_at

@@ -12,11 +12,10 @@ from pydantic.alias_generators import to_camel
 from claimsmith.base import transform as models
 from claimsmith.base.absent import ABSENT
 from claimsmith.base.errors import Problem
-from claimsmith.base.names import ChildAddress, ClaimKey, ClassKey, GroupKind
+from claimsmith.base.names import GET, ChildAddress, ClaimKey, ClassKey, GroupKind
 from claimsmith.base.transform import Transform
 from claimsmith.base.values import Interpolation, Mix, Ref, mapped
 from claimsmith.base.values import shown as shown_value
-from claimsmith.compose.native_children import GET
 from claimsmith.compose.options import Options
 from claimsmith.dialects.common.selector import Expression, Selector
 

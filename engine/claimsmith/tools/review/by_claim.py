@@ -6,10 +6,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from claimsmith.base import fieldpath
-from claimsmith.base.names import ClaimKey, is_native
+from claimsmith.base.names import GET, ClaimKey, is_native
 from claimsmith.base.values import object_at, refs
 from claimsmith.compose.external_names import external_name
-from claimsmith.compose.native_children import GET
 from claimsmith.compose.plan import PlannedClaim
 from claimsmith.tools.explain.formatting import options_text
 from claimsmith.tools.review.causes import cause_of, place_of
