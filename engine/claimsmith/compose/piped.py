@@ -7,22 +7,25 @@ so there is no state of our own. A last run, with all children supposed to be re
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Protocol
 
 from claimsmith.base.errors import EngineError, Problem
 from claimsmith.base.labels import SECRET_TYPE
+from claimsmith.base.names import GroupKind
 from claimsmith.base.values import copied, object_at
 from claimsmith.compose.identity import dress
 from claimsmith.dialects.common.dialect import Identity
 from claimsmith.dialects.common.klass import Class, Detail, Template
 from claimsmith.dialects.common.template import checked
 from claimsmith.functions import pipeline
+from claimsmith.functions.health import is_healthy
 from claimsmith.functions.pipeline import Outcome, Surroundings
 from claimsmith.functions.protocol import ENVIRONMENT, Ready, Resource, Severity, State
 from claimsmith.functions.registry import Declared
 from claimsmith.functions.requirements import Sources
+from claimsmith.patching.readiness import status_of
 
 MAX_PASSES: Final = 10
 """How often a pipeline runs on its own results: deeper chains go on with the next deployment."""
@@ -48,7 +51,7 @@ class Piped:
     status: dict[str, Any] = field(default_factory=dict)
     environment: dict[str, Any] = field(default_factory=dict)
     unseen: tuple[str, ...] = ()
-    """The resources that do not exist yet, or are not ready."""
+    """The resources that do not exist yet, or are not complete."""
     following: tuple[str, ...] = ()
     """The resources that the pipeline would add if those were ready."""
     warnings: tuple[Problem, ...] = ()
@@ -62,10 +65,12 @@ def run(
     resources: Sequence[Mapping[str, Any]] = (),
     live: Live | None = None,
     declared: Declared | None = None,
+    managed: Callable[[GroupKind], bool] = lambda kind: not kind.built_in,
 ) -> Piped:
     """What the pipeline of a class makes for a composite.
 
-    `resources` are what its functions may require, `declared` the functions of the project.
+    `resources` are what its functions may require, `declared` the functions of the project, and `managed` says which
+    kinds a provider's controller makes Ready.
     """
     around = Surroundings(sources=Sources(resources), declared=declared or {})
     observed, outcome = State(Resource(dict(composite))), Outcome(State())
@@ -76,7 +81,7 @@ def run(
             break
         observed = seen
     made = _documents(outcome, klass)
-    unseen = tuple(name for name in made if not _is_ready(name, outcome, observed))
+    unseen = tuple(name for name in made if not _is_seen(name, outcome, observed, managed))
     following = _following(klass, observed, outcome, around, identity) if unseen else ()
     return Piped(
         tuple(_with_own_details([_template(n, d, klass, outcome) for n, d in made.items()], klass, outcome)),
@@ -109,8 +114,21 @@ def _observed(outcome: Outcome, composite: Mapping[str, Any], identity: Identity
     return State(Resource(whole), found)
 
 
-def _is_ready(name: str, outcome: Outcome, observed: State) -> bool:
-    return name in observed.resources and outcome.desired.resources[name].ready is Ready.true
+def _is_seen(name: str, outcome: Outcome, observed: State, managed: Callable[[GroupKind], bool]) -> bool:
+    """Whether the pipeline saw a resource complete.
+
+    What the object reports of itself counts, since many pipelines have no function that judges readiness.
+    """
+    if name not in observed.resources:
+        return False
+    document = observed.resources[name].document
+    if outcome.desired.resources[name].ready is Ready.true:
+        return True
+    healthy = is_healthy(document)
+    if healthy is not None:
+        return healthy
+    reported = status_of(document, "Ready")
+    return reported == "True" or (reported == "Unknown" and not managed(GroupKind.of(document)))
 
 
 def _following(
