@@ -9,6 +9,7 @@ from __future__ import annotations
 import ipaddress
 import os
 import shlex
+import sys
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -98,6 +99,14 @@ def of_project(root: Path, settings: FunctionSettings, *, programs: bool) -> Dec
     documents = load([listed], root=root) if listed.is_file() else []
     found = declared(root, settings, documents)
     return found if programs or os.environ.get(TRUST) == "run" else _harmless(found)
+
+
+def stop() -> None:
+    """End the processes of all functions that ran; one that is called again starts anew."""
+    for name in ("grpc_caller", "worker"):
+        # A module that is not imported started nothing.
+        if module := sys.modules.get(f"claimsmith.functions.{name}"):
+            module.stop_all()
 
 
 def _harmless(found: Declared) -> Declared:
