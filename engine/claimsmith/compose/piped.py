@@ -21,7 +21,7 @@ from claimsmith.dialects.common.klass import Class, Detail, Template
 from claimsmith.dialects.common.template import checked
 from claimsmith.functions import pipeline
 from claimsmith.functions.health import is_healthy
-from claimsmith.functions.pipeline import Outcome, Surroundings
+from claimsmith.functions.pipeline import Outcome, Surroundings, Version
 from claimsmith.functions.protocol import ENVIRONMENT, Ready, Resource, Severity, State
 from claimsmith.functions.registry import Declared
 from claimsmith.functions.requirements import Sources
@@ -55,6 +55,8 @@ class Piped:
     following: tuple[str, ...] = ()
     """The resources that the pipeline would add if those were ready."""
     warnings: tuple[Problem, ...] = ()
+    versions: Mapping[str, tuple[Version, ...]] = field(default_factory=dict)
+    """Each resource after each step that changed it."""
 
 
 def run(
@@ -90,6 +92,7 @@ def run(
         unseen,
         following,
         tuple(_warnings(outcome, klass, identity, unseen, following)),
+        outcome.versions,
     )
 
 
@@ -97,7 +100,7 @@ def _documents(outcome: Outcome, klass: Class) -> dict[str, dict[str, Any]]:
     """The desired resources by their names; the Secret of patch-and-transform is written with the composite's own."""
     found = {name: pipeline.as_json(r.document) for name, r in sorted(outcome.desired.resources.items())}
     for name, document in found.items():
-        checked(document, klass.document, _step_at(name, klass, outcome))
+        checked(document, klass.document, _step_at(name, outcome))
     return {name: d for name, d in found.items() if not (d.get("kind") == "Secret" and d.get("type") == SECRET_TYPE)}
 
 
@@ -165,9 +168,9 @@ def _with_ready(document: Mapping[str, Any]) -> dict[str, Any]:
     return {**status, "conditions": [*listed, *_READY["conditions"]]}
 
 
-def _step_at(name: str, klass: Class, outcome: Outcome) -> str:
-    step = next((s for s in klass.steps if s.name == outcome.origins.get(name)), None)
-    return step.at if step else "spec.pipeline"
+def _step_at(name: str, outcome: Outcome) -> str:
+    written = outcome.versions.get(name)
+    return written[-1].step.at if written else "spec.pipeline"
 
 
 def _template(name: str, document: Mapping[str, Any], klass: Class, outcome: Outcome) -> Template:
@@ -175,7 +178,7 @@ def _template(name: str, document: Mapping[str, Any], klass: Class, outcome: Out
     written = [t for step in klass.steps for t in step.templates if t.name == name]
     details = tuple(d for t in written for d in t.details or ())
     checks = next((t.checks for t in reversed(written) if t.checks), ())
-    at = written[-1].at if written else _step_at(name, klass, outcome)
+    at = written[-1].at if written else _step_at(name, outcome)
     return Template(name, dict(document), at=at, details=details, checks=checks)
 
 
