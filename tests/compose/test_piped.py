@@ -6,9 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+import pytest
+
+from claimsmith.base.documents import Document
 from claimsmith.base.errors import EngineError
 from claimsmith.compose.expand import Draft, expand
 from claimsmith.compose.piped import Live
+from claimsmith.kubernetes.crds import permissive_crd
 from claimsmith.kubernetes.scope import Scopes
 from claimsmith.platform.catalog import read_catalog
 from tests.support.crossplane_documents import BUCKET, XR, definition, document, piped, resources, step
@@ -46,6 +50,7 @@ def templated(text: str = TEMPLATE) -> dict[str, Any]:
 
 AUTO = step("function-auto-ready", name="ready")
 READY = {"conditions": [{"type": "Ready", "status": "True"}], "arn": "arn:1"}
+NOT_READY = {"conditions": [{"type": "Ready", "status": "False"}]}
 
 
 @dataclass
@@ -62,8 +67,9 @@ class There:
         return {"from": str(document["kind"]).encode()}
 
 
-def draft(*steps: dict[str, Any], live: Live | None = None) -> tuple[Draft, list[str]]:
-    catalog = read_catalog([document(definition()), document(piped(*steps))], [document({**XR, "spec": {"size": 7}})])
+def draft(*steps: dict[str, Any], live: Live | None = None, more: tuple[Document, ...] = ()) -> tuple[Draft, list[str]]:
+    platform = [document(definition()), document(piped(*steps)), *more]
+    catalog = read_catalog(platform, [document({**XR, "spec": {"size": 7}})])
     expansion = expand(catalog, [], project="p", stack="dev", scopes=Scopes({}), live=live)
     [found] = expansion.drafts
     return found, [p.what for p in expansion.warnings]
@@ -83,6 +89,33 @@ def test_what_exists_is_seen_and_read() -> None:
     assert found.status == {"arn": "arn:1"}
     assert warnings == []
     assert [(d.name, d.value) for d in b.template.details or ()] == [("arn", "arn:1")]
+
+
+@pytest.mark.parametrize(
+    ("steps", "status", "unseen"),
+    [
+        pytest.param((AUTO,), {"Bucket": READY, "ConfigMap": {}}, (), id="judged-by-a-function"),
+        pytest.param((), {"Bucket": READY, "ConfigMap": {}}, (), id="its-own-condition"),
+        pytest.param((), {"Bucket": READY}, ("b",), id="absent"),
+        pytest.param((), {"Bucket": {}}, ("a",), id="managed-without-condition"),
+        pytest.param((), {"Bucket": NOT_READY}, ("a",), id="not-ready"),
+    ],
+)
+def test_what_the_pipeline_has_not_seen(steps: Any, status: dict[str, Any], unseen: tuple[str, ...]) -> None:
+    """What an object reports of itself counts: many pipelines have no function that judges readiness."""
+    found, _ = draft(templated(), *steps, live=There(status))
+    assert found.piped is not None
+    assert found.piped.unseen == unseen
+
+
+@pytest.mark.parametrize(("marked", "unseen"), [(False, ()), (True, ("a",))], ids=["plain", "managed"])
+def test_an_object_without_conditions_is_complete_unless_a_provider_manages_its_kind(
+    marked: bool, unseen: tuple[str, ...]
+) -> None:
+    crd = document(permissive_crd("s3.example.org/v1", "Bucket", namespaced=False, managed=marked))
+    found, _ = draft(templated(), live=There({"Bucket": {}}), more=(crd,))
+    assert found.piped is not None
+    assert found.piped.unseen == unseen
 
 
 def test_names_do_not_depend_on_what_exists() -> None:

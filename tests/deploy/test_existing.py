@@ -36,8 +36,11 @@ class Cluster:
         return {p: self._objects[kind, *p] for p in wanted if (kind, *p) in self._objects}
 
 
-def plan(*claims: str, annotations: dict[str, str] | None = None, adopting_claim: bool = False) -> Plan:
+def plan(
+    *claims: str, annotations: dict[str, str] | None = None, adopting_claim: bool = False, template: str = ""
+) -> Plan:
     klass = copy.deepcopy(class_data())
+    klass["spec"]["resources"][0] |= {"name": template} if template else {}
     base = klass["spec"]["resources"][0]["base"]
     base["metadata"] = {"annotations": annotations or {}}
     written = [claim_data(name, classRef=class_ref("plain")) for name in claims or ("sql",)]
@@ -116,6 +119,12 @@ def held_as(of: Plan, urn: str) -> dict[ObjectKey, str]:
 def test_a_child_that_the_state_holds_is_updated(before: str, annotations: dict[str, str]) -> None:
     wanted = plan(annotations=annotations)
     assert preflight.refuse_foreign(wanted, Cluster(), held_as(wanted, before), records=False) == {}
+
+
+def test_a_template_whose_name_has_slashes_is_updated() -> None:
+    wanted = plan(template="storage.example.org/main")
+    held = held_as(wanted, URN.replace("/bucket", "/storage.example.org/main"))
+    assert preflight.refuse_foreign(wanted, Cluster(), held, records=False) == {}
 
 
 @pytest.mark.parametrize(

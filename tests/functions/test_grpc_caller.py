@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -188,3 +189,13 @@ def test_no_folder_is_left(path: Path, tmp_path: Path, monkeypatch: pytest.Monke
             return
         time.sleep(0.05)
     raise AssertionError(list(tmp_path.iterdir()))
+
+
+def test_the_folder_of_sockets_has_a_short_path(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A deployment has its temporary files in a folder of the project, which may be deep."""
+    deep = tmp_path / ("d" * 60) / ("e" * 60)
+    deep.mkdir(parents=True)
+    monkeypatch.setattr(tempfile, "tempdir", str(deep))
+    # A folder of its own makes it another program, which is started here.
+    assert data_of(run(Program(str(path), folder=str(tmp_path))))["region"] == "eu"
+    assert list(deep.iterdir()) == []

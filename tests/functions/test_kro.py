@@ -64,6 +64,13 @@ def test_a_resource_waits_for_what_it_needs(observed: dict[str, Any], made: dict
     assert specs(run(VPC, SUBNET, observed=observed)) == made
 
 
+def test_what_follows_later_is_reported_as_a_remark() -> None:
+    [waits] = run(VPC, SUBNET).results
+    assert waits.remark
+    assert waits.message == "'subnet' follows once 'vpc' exists, and has all that it reads"
+    assert run(VPC, SUBNET, observed={"vpc": there(id="v-1")}).results == ()
+
+
 READY = ["${vpc.status.?state.orValue('') == 'up'}"]
 
 

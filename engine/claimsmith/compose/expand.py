@@ -232,7 +232,13 @@ class _Expander:
         given = [d.data for d in (*catalog.crossplane.environments.values(), *catalog.resources.values())]
         with at(None, prefix=f"{binding.claim.key}: "):
             made = piped.run(
-                klass, claim_data(binding), draft.identity, resources=given, live=self.live, declared=self.declared
+                klass,
+                claim_data(binding),
+                draft.identity,
+                resources=given,
+                live=self.live,
+                declared=self.declared,
+                managed=partial(klass.dialect.is_managed, managed=catalog.managed, seen=catalog.seen),
             )
         draft.piped = replace(made, templates=catalog.marked(klass, made.templates))
         draft.status, draft.environment = made.status, made.environment

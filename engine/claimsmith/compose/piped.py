@@ -7,22 +7,25 @@ so there is no state of our own. A last run, with all children supposed to be re
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Protocol
 
 from claimsmith.base.errors import EngineError, Problem
 from claimsmith.base.labels import SECRET_TYPE
+from claimsmith.base.names import GroupKind
 from claimsmith.base.values import copied, object_at
 from claimsmith.compose.identity import dress
 from claimsmith.dialects.common.dialect import Identity
 from claimsmith.dialects.common.klass import Class, Detail, Template
 from claimsmith.dialects.common.template import checked
 from claimsmith.functions import pipeline
-from claimsmith.functions.pipeline import Outcome, Surroundings
+from claimsmith.functions.health import is_healthy
+from claimsmith.functions.pipeline import Outcome, Surroundings, Version
 from claimsmith.functions.protocol import ENVIRONMENT, Ready, Resource, Severity, State
 from claimsmith.functions.registry import Declared
 from claimsmith.functions.requirements import Sources
+from claimsmith.patching.readiness import status_of
 
 MAX_PASSES: Final = 10
 """How often a pipeline runs on its own results: deeper chains go on with the next deployment."""
@@ -48,10 +51,12 @@ class Piped:
     status: dict[str, Any] = field(default_factory=dict)
     environment: dict[str, Any] = field(default_factory=dict)
     unseen: tuple[str, ...] = ()
-    """The resources that do not exist yet, or are not ready."""
+    """The resources that do not exist yet, or are not complete."""
     following: tuple[str, ...] = ()
     """The resources that the pipeline would add if those were ready."""
     warnings: tuple[Problem, ...] = ()
+    versions: Mapping[str, tuple[Version, ...]] = field(default_factory=dict)
+    """Each resource after each step that changed it."""
 
 
 def run(
@@ -62,10 +67,12 @@ def run(
     resources: Sequence[Mapping[str, Any]] = (),
     live: Live | None = None,
     declared: Declared | None = None,
+    managed: Callable[[GroupKind], bool] = lambda kind: not kind.built_in,
 ) -> Piped:
     """What the pipeline of a class makes for a composite.
 
-    `resources` are what its functions may require, `declared` the functions of the project.
+    `resources` are what its functions may require, `declared` the functions of the project, and `managed` says which
+    kinds a provider's controller makes Ready.
     """
     around = Surroundings(sources=Sources(resources), declared=declared or {})
     observed, outcome = State(Resource(dict(composite))), Outcome(State())
@@ -76,7 +83,7 @@ def run(
             break
         observed = seen
     made = _documents(outcome, klass)
-    unseen = tuple(name for name in made if not _is_ready(name, outcome, observed))
+    unseen = tuple(name for name in made if not _is_seen(name, outcome, observed, managed))
     following = _following(klass, observed, outcome, around, identity) if unseen else ()
     return Piped(
         tuple(_with_own_details([_template(n, d, klass, outcome) for n, d in made.items()], klass, outcome)),
@@ -85,6 +92,7 @@ def run(
         unseen,
         following,
         tuple(_warnings(outcome, klass, identity, unseen, following)),
+        outcome.versions,
     )
 
 
@@ -92,7 +100,7 @@ def _documents(outcome: Outcome, klass: Class) -> dict[str, dict[str, Any]]:
     """The desired resources by their names; the Secret of patch-and-transform is written with the composite's own."""
     found = {name: pipeline.as_json(r.document) for name, r in sorted(outcome.desired.resources.items())}
     for name, document in found.items():
-        checked(document, klass.document, _step_at(name, klass, outcome))
+        checked(document, klass.document, _step_at(name, outcome))
     return {name: d for name, d in found.items() if not (d.get("kind") == "Secret" and d.get("type") == SECRET_TYPE)}
 
 
@@ -109,8 +117,21 @@ def _observed(outcome: Outcome, composite: Mapping[str, Any], identity: Identity
     return State(Resource(whole), found)
 
 
-def _is_ready(name: str, outcome: Outcome, observed: State) -> bool:
-    return name in observed.resources and outcome.desired.resources[name].ready is Ready.true
+def _is_seen(name: str, outcome: Outcome, observed: State, managed: Callable[[GroupKind], bool]) -> bool:
+    """Whether the pipeline saw a resource complete.
+
+    What the object reports of itself counts, since many pipelines have no function that judges readiness.
+    """
+    if name not in observed.resources:
+        return False
+    document = observed.resources[name].document
+    if outcome.desired.resources[name].ready is Ready.true:
+        return True
+    healthy = is_healthy(document)
+    if healthy is not None:
+        return healthy
+    reported = status_of(document, "Ready")
+    return reported == "True" or (reported == "Unknown" and not managed(GroupKind.of(document)))
 
 
 def _following(
@@ -147,9 +168,9 @@ def _with_ready(document: Mapping[str, Any]) -> dict[str, Any]:
     return {**status, "conditions": [*listed, *_READY["conditions"]]}
 
 
-def _step_at(name: str, klass: Class, outcome: Outcome) -> str:
-    step = next((s for s in klass.steps if s.name == outcome.origins.get(name)), None)
-    return step.at if step else "spec.pipeline"
+def _step_at(name: str, outcome: Outcome) -> str:
+    written = outcome.versions.get(name)
+    return written[-1].step.at if written else "spec.pipeline"
 
 
 def _template(name: str, document: Mapping[str, Any], klass: Class, outcome: Outcome) -> Template:
@@ -157,7 +178,7 @@ def _template(name: str, document: Mapping[str, Any], klass: Class, outcome: Out
     written = [t for step in klass.steps for t in step.templates if t.name == name]
     details = tuple(d for t in written for d in t.details or ())
     checks = next((t.checks for t in reversed(written) if t.checks), ())
-    at = written[-1].at if written else _step_at(name, klass, outcome)
+    at = written[-1].at if written else _step_at(name, outcome)
     return Template(name, dict(document), at=at, details=details, checks=checks)
 
 

@@ -67,6 +67,8 @@ class Composite(NativeChildren, metaclass=_ComponentType):
 
     CLAIM = ClaimKind("", "")
     CLASS = ClassRef("", "", "")
+    template = ""
+    """The template that it is composed from, for a composite within another."""
 
     phase: pulumi.Output[str]
     """Bound, once all resources of the claim are ready."""
@@ -227,6 +229,7 @@ class Composite(NativeChildren, metaclass=_ComponentType):
             component, args = self._component_for(document), document
         opts = pulumi.ResourceOptions(parent=self, aliases=aliases(self._name, kind, previous_name))
         inner: Composite = component(f"{self._name}/{template}", args, opts, context=self._context)
+        inner.template = template
         self._children.append(inner)
         if self.claim.dialect.composite_status:
             self.status = inner.status

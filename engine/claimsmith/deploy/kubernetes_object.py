@@ -40,7 +40,7 @@ class KubernetesObject(pulumi.CustomResource):
     ) -> None:
         self.document = document
         self.existing = opts.id is not None
-        self.template = resource_name.rpartition("/")[2]
+        self.template = _template_of(resource_name, opts.parent)
         # What is taken over is imported: a create is refused, or merges without notice with providers before 4.29.
         owned = not patch and opts.id is None
         taken = import_id(opts.provider, document) if owned else None
@@ -66,6 +66,12 @@ class KubernetesObject(pulumi.CustomResource):
     def name(self) -> pulumi.Output[str]:
         """The object's name in the cluster. A resource that uses it is created after this one."""
         return self.metadata.apply(lambda metadata: str(metadata["name"]))
+
+
+def _template_of(name: str, parent: pulumi.Resource | None) -> str:
+    """The template's name in the name of a resource: it follows that of the component, and may have slashes itself."""
+    prefix = f"{parent._name}/" if parent else ""
+    return name.removeprefix(prefix) if prefix and name.startswith(prefix) else name.rpartition("/")[2]
 
 
 def engine_document(document: Mapping[str, Any], options: Options, identity: Identity) -> dict[str, Any]:

@@ -131,25 +131,23 @@ def _renamed(plan: Plan, held: Mapping[ObjectKey, str]) -> Iterator[Problem]:
     for claim in plan.walk():
         for child in kubernetes_children(claim):
             before = held.get(key_of(child.document))
-            if before and _part(before) not in _parts(child):
-                yield _renamed_child(claim, child, _part(before))
+            if before and not _is_held_as(before, child):
+                yield _renamed_child(claim, child, before)
 
 
-def _part(urn: str) -> str:
-    """The part of a URN that tells a child from its siblings: its own type and its template."""
+def _is_held_as(urn: str, child: Child) -> bool:
+    """Whether a URN is that of a child, as it is or as its template was before. Template names may have slashes."""
     *_, types, name = urn.split("::")
-    return f"{types.rpartition('$')[2]}::{name.rpartition('/')[2]}"
-
-
-def _parts(child: Child) -> set[str]:
-    """The same from the plan: as it is, and as its template was before."""
     document, template = child.document, child.template
     versions = {str(document["apiVersion"]), child.options.previous_api_version or str(document["apiVersion"])}
-    types = [tokens.resource_type({**document, "apiVersion": version}) for version in versions]
-    return {f"{type_}::{name}" for type_ in types for name in (template.name, template.named_after)}
+    expected = [tokens.resource_type({**document, "apiVersion": version}) for version in versions]
+    named = any(name.endswith(f"/{known}") for known in (template.name, template.named_after))
+    return types.rpartition("$")[2] in expected and named
 
 
-def _renamed_child(claim: PlannedClaim, child: Child, before: str) -> Problem:
+def _renamed_child(claim: PlannedClaim, child: Child, urn: str) -> Problem:
+    *_, types, name = urn.split("::")
+    before = f"{types.rpartition('$')[2]}::{name.rpartition('/')[2]}"
     shown = f"{child.document['kind']} {key_of(child.document).place}"
     what = f"{claim.address}: its child {child.template.name!r} is {shown}, which the state holds as {before}"
     fix = f"name what it was: {PREVIOUS_API_VERSION} on the template's base, or previousName on the template"

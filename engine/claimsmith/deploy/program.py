@@ -42,7 +42,7 @@ from claimsmith.deploy.values import once_known
 from claimsmith.deploy.workloads import application_data, component_of, deploy_workloads
 from claimsmith.dialects.common.klass import Class
 from claimsmith.kubernetes.client import Cluster
-from claimsmith.project import workspace
+from claimsmith.project import functions, workspace
 from claimsmith.project.checkpoint import HeldObject
 from claimsmith.project.components import component_problems
 from claimsmith.project.connection_settings import CONNECTIONS, ConnectionSettings, read_connection_settings
@@ -67,9 +67,13 @@ def run(start: Path | None = None) -> None:
         live = LiveObjects(
             lambda: workspace.stack_cluster(project, settings.get("kubeconfig"), settings.get("context"))
         )
-        plan = project.plan(
-            stack, unrecorded_ok=settings.get("bind") == "auto", strict=strict, cluster=named, live=live
-        )
+        try:
+            plan = project.plan(
+                stack, unrecorded_ok=settings.get("bind") == "auto", strict=strict, cluster=named, live=live
+            )
+        finally:
+            # All pipelines have run. The engine may take long, and needs none of their functions.
+            functions.stop()
         if plan.unread.errors:
             raise ModelError(*plan.unread.errors)
         components = components_of(project, plan)

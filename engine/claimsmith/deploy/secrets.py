@@ -53,8 +53,8 @@ def source_of(source: Source) -> tuple[SecretSource, Any] | None:
         place = connections.secret_source(child.template, child.document, details)
     else:
         secret = _secret_of(child)
-        name, composed = child._name.rpartition("/")[2], child.claim.dialect.lenient_details
-        place = connections.composite_source(name, child.CLAIM.kind, secret, details, composed=composed)
+        composed = child.claim.dialect.lenient_details
+        place = connections.composite_source(child.template, child.CLAIM.kind, secret, details, composed=composed)
     return (place, child) if place else None
 
 

@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import base64
 import binascii
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
+from claimsmith.base import fieldpath
 from claimsmith.base.documents import Document
 from claimsmith.base.errors import ComposeError, EngineError, Problem, Source, suggest
 from claimsmith.base.values import copied, object_at
@@ -20,6 +23,7 @@ from claimsmith.functions.protocol import (
     EXTRA_RESOURCES,
     Condition,
     Function,
+    Origin,
     Ready,
     Request,
     Requirements,
@@ -42,6 +46,8 @@ _META_KINDS = ("ClaimConditions", "CompositeConnectionDetails", "Context", "Extr
 _VERDICTS = {"True": Ready.true, "False": Ready.false, "Unspecified": Ready.unspecified}
 _SYSTEM_CONDITIONS = ("Ready", "Synced", "Healthy")
 _SEPARATOR = "\n---\n"
+_BLOCK = re.compile(r"\|[-+0-9]*\s*(#.*)?$")
+"""The end of the line above a block of text that is kept as it is."""
 
 
 def bind(place: Place) -> Function:
@@ -65,10 +71,21 @@ def _respond(place: Place, request: Request) -> Response:
     except EngineError as error:
         raise ComposeError(*(_in_composition(p, start) for p in error.problems)) from error
     answer = _Answer(request)
+    origins: dict[str, Origin] = {}
     for document in found:
-        answer.take(document)
+        name = answer.take(document)
+        if name is not None:
+            origins[name] = partial(_origin, place, rendering, document, start)
     results = tuple(_derived(name, _moved(where, start)) for name, where in rendering.derived)
-    return answer.response(results)
+    return replace(answer.response(results), origins=origins)
+
+
+def _origin(
+    place: Place, rendering: gofunction.Rendering, document: Document, start: Source | None, path: fieldpath.Path
+) -> Source:
+    """The line of the composition that writes a field of a document; that of the step where it is not known."""
+    line = _moved(rendering.origin(document.source_of(path)), start)
+    return line or place.document.source_of(place.step.at)
 
 
 # The template
@@ -115,8 +132,15 @@ def _from_files(place: Place) -> str:
 
 
 def _start(place: Place, path: str, text: str) -> Source | None:
-    """The line before a template's first one: that of the key, since a block of text starts below it."""
-    return place.document.source_of(path) if "\n" in text else None
+    """The line before a template's first one: that of the key, since a block of text starts below it.
+
+    None where the template is no such block: then its lines are not those of the file.
+    """
+    if "\n" not in text:
+        return None
+    where, lines = place.document.source_of(path), place.document.text.splitlines()
+    line = lines[where.line - place.document.line] if where.line - place.document.line < len(lines) else "|"
+    return where if _BLOCK.search(line) else None
 
 
 def _moved(where: Source | None, start: Source | None) -> Source | None:
@@ -235,8 +259,8 @@ class _Answer:
         self.ready = desired.composite.ready
         self.context = copied(dict(self.request.context))
 
-    def take(self, document: Document) -> None:
-        """Add one document of the output."""
+    def take(self, document: Document) -> str | None:
+        """Add one document of the output; returns the name of a resource."""
         made = document.data
         for key in ("apiVersion", "kind"):
             if not isinstance(made.get(key), str) or not made[key]:
@@ -244,7 +268,7 @@ class _Answer:
                 raise ComposeError(Problem(what, fix=f"write {key}: into it, or leave the document out"))
         if made["apiVersion"] == _META:
             self._take_meta(made)
-            return
+            return None
         annotations = _annotations(made)
         verdict = annotations.pop(READY, None)
         if verdict is not None and verdict not in _VERDICTS:
@@ -254,12 +278,13 @@ class _Answer:
         own = self.request.observed.composite.document
         if name is None and (made["apiVersion"], made["kind"]) == (own.get("apiVersion"), own.get("kind")):
             self._take_composite(made, verdict)
-            return
+            return None
         if name is None:
             what = f"the template makes a {made['kind']} without the annotation {NAME}"
             raise ComposeError(Problem(what, fix="name it: {{ setResourceNameAnnotation … }} among its annotations"))
         ready = _VERDICTS[verdict] if verdict else Ready.unspecified
         self.resources[name] = Resource(_with_annotations(made, annotations), ready=ready)
+        return name
 
     def _take_composite(self, made: Mapping[str, Any], verdict: str | None) -> None:
         """The composite itself: only its status and its readiness count."""

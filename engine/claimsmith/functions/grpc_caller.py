@@ -29,6 +29,8 @@ from claimsmith.functions.registry import Place
 
 ARGUMENTS: Final = ("--insecure", "--network=unix", "--address={socket}")
 """How a function's program is told where to listen, unless its declaration says otherwise."""
+_PREFIX: Final = "claimsmith-function-"
+_LONGEST_SOCKET: Final = 107
 _GRPC: Final = worker.Kind("grpc", "A function behind gRPC", "crossplane.function", "grpc", worker.Limits(20, 0))
 
 
@@ -148,13 +150,14 @@ class _Served:
         if not os.access(program.path, os.X_OK):
             what = f"the function {self.name} is no program that can be started: {program.path}"
             raise ComposeError(Problem(what, fix="build it, or correct the annotation claimsmith.io/function-binary"))
-        self.folder = tempfile.mkdtemp(prefix="claimsmith-function-")
+        self.folder = tempfile.mkdtemp(prefix=_PREFIX, dir=_folder_for_sockets())
         listening = os.path.join(self.folder, "s")
         port = _free_port() if any("{port}" in argument for argument in program.arguments) else 0
         arguments = [a.replace("{socket}", listening).replace("{port}", str(port)) for a in program.arguments]
         settings = {
             "command": [program.path, *arguments],
             "folder": program.folder,
+            "temporary": self.folder,
             "environment": {"PATH": os.environ.get("PATH", os.defpath), "HOME": self.folder, "TMPDIR": self.folder},
         }
         self.guard = subprocess.Popen(
@@ -225,6 +228,17 @@ class _Served:
 def _grpc() -> Any:
     """The package, which takes a while to import, and is an extra."""
     return import_module("grpc")
+
+
+def _folder_for_sockets() -> str:
+    """A folder for temporary files whose path leaves room for a socket's name: the system takes 107 characters.
+
+    A deployment has temporary files in a folder of the project, which may be deep.
+    """
+    usual = tempfile.gettempdir()
+    others = (folder for folder in ("/tmp", "/var/tmp") if os.access(folder, os.W_OK | os.X_OK))
+    fits = len(os.path.join(usual, f"{_PREFIX}12345678", "s")) <= _LONGEST_SOCKET
+    return usual if fits else next(others, usual)
 
 
 def _free_port() -> int:

@@ -12,10 +12,11 @@ import itertools
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Final
 
 from claimsmith.base import fieldpath
-from claimsmith.base.errors import ComposeError, EngineError, Problem
+from claimsmith.base.errors import ComposeError, EngineError, Problem, Source
 from claimsmith.base.values import object_at
 from claimsmith.functions import cel, inputs, kro_graph
 from claimsmith.functions.cel import OMIT, AbsentValue
@@ -63,6 +64,10 @@ class _Run:
     desired: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
     ignored: dict[str, bool] = field(default_factory=dict)
     warnings: list[Problem] = field(default_factory=list)
+    waiting: list[Node] = field(default_factory=list)
+    """The nodes that are not composed yet."""
+    made: dict[str, Node] = field(default_factory=dict)
+    """The node of each composed resource."""
 
     def __post_init__(self) -> None:
         self.nodes = {node.id: node for node in self.graph.nodes}
@@ -80,8 +85,22 @@ class _Run:
             Response.to(self.request),
             desired=State(Resource({**head, **self._status()}, ready=before.ready), resources),
             requirements=Requirements(resources=selectors, schemas=self._schemas()),
-            results=tuple(Result.of(Severity.warning, problem) for problem in self.warnings),
+            results=(*(Result.of(Severity.warning, problem) for problem in self.warnings), *self._waiting()),
+            origins={name: partial(self._origin, node) for name, node in self.made.items()},
         )
+
+    def _waiting(self) -> Iterator[Result]:
+        """What follows once others exist: Crossplane's function composes it without a word."""
+        for node in self.waiting:
+            if needed := ", ".join(repr(need.id) for need in self._needs(node)):
+                what = f"{node.id!r} follows once {needed} exists, and has all that it reads"
+                problem = Problem(what, self._origin(node, ()), fix="deploy again then")
+                yield replace(Result.of(Severity.normal, problem), remark=True)
+
+    def _origin(self, node: Node, path: fieldpath.Path) -> Source | None:
+        """Where a field of a resource is written."""
+        at = f"{self.place.step.at}.{node.at}.template"
+        return self.place.document.source_of((*fieldpath.parse(at), *path))
 
     # What is required
 
@@ -168,11 +187,13 @@ class _Run:
                 self._await_needs(node)
                 documents = list(self._expanded(node))
             except _Waiting:
+                self.waiting.append(node)
                 continue
             self._check_distinct(node, documents)
             self.desired[node.id] = documents
             for document in documents:
                 suffix = f"-{_name(document)}" if node.kind is NodeKind.collection else ""
+                self.made[f"{node.id}{suffix}"] = node
                 yield f"{node.id}{suffix}", Resource(document, ready=self._verdict(node))
 
     def _expanded(self, node: Node) -> Iterator[dict[str, Any]]:

@@ -11,10 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
+from claimsmith.base import fieldpath
 from claimsmith.base.documents import Document
-from claimsmith.base.errors import ComposeError, EngineError, NotFound, Problem
+from claimsmith.base.errors import ComposeError, EngineError, NotFound, Problem, Source
 from claimsmith.base.values import copied, object_at
 from claimsmith.dialects.common.klass import Patch, Side, Step, Template
 from claimsmith.functions import protocol
@@ -94,7 +96,19 @@ def _response(place: Place, request: protocol.Request) -> Response:
         protocol.State(Resource(state.composite, state.details, ready), resources),
         {**request.context, protocol.ENVIRONMENT: state.environment},
         tuple(Result.of(Severity.warning, problem) for problem in state.warnings),
+        origins={t.name: partial(_origin, place, t) for t in place.step.templates},
     )
+
+
+def _origin(place: Place, template: Template, path: fieldpath.Path) -> Source | None:
+    """Where a field is written: in the last patch that writes it, else in the base."""
+    writing = [p for p in template.patches if p.target is Side.resource and _overlaps(p, path)]
+    at = writing[-1].at if writing else (*fieldpath.parse(f"{template.at}.base"), *path)
+    return place.document.source_of(at)
+
+
+def _overlaps(patch: Patch, path: fieldpath.Path) -> bool:
+    return fieldpath.overlap(fieldpath.parse(patch.to), path)
 
 
 def _with_verdict(name: str, desired: Desired, before: protocol.State) -> Resource:

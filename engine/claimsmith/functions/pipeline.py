@@ -10,10 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from claimsmith.base import fieldpath
-from claimsmith.base.errors import ComposeError, EngineError, ModelError, Problem
+from claimsmith.base.errors import ComposeError, EngineError, ModelError, Problem, Source
 from claimsmith.base.labels import COMPOSITE_LABEL, RESOURCE_NAME, claim_labels
 from claimsmith.base.values import copied, object_at
 from claimsmith.dialects.common.klass import Class, Step
@@ -21,6 +22,7 @@ from claimsmith.functions import registry
 from claimsmith.functions.protocol import (
     ENVIRONMENT,
     Condition,
+    Origin,
     Ready,
     Request,
     Resource,
@@ -64,8 +66,18 @@ class Outcome:
     results: tuple[tuple[str, Result], ...] = ()
     """Each with the name of its step."""
     conditions: tuple[Condition, ...] = ()
-    origins: Mapping[str, str] = field(default_factory=dict)
-    """The step that wrote each desired resource last."""
+    versions: Mapping[str, tuple[Version, ...]] = field(default_factory=dict)
+    """Each desired resource after each step that changed it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """A desired resource as a step left it."""
+
+    step: Step
+    document: Mapping[str, Any]
+    origin: Origin
+    """Where a field is written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,17 +147,23 @@ def run(klass: Class, observed: State, around: Surroundings) -> Outcome:
     desired, context = State(), dict(around.context)
     results: list[tuple[str, Result]] = []
     conditions: list[Condition] = []
-    origins: dict[str, str] = {}
+    versions: dict[str, tuple[Version, ...]] = {}
     for step in klass.steps:
         place = Place(step, klass.document, around.files, around.timeout)
         response = _called(place, _request(step, place, Between(observed, desired, context), around), around)
         results += [(step.name, _located(place, r)) for r in response.results]
         conditions += response.conditions
         for name, resource in response.desired.resources.items():
-            if desired.resources.get(name) != resource:
-                origins[name] = step.name
+            if name not in desired.resources or desired.resources[name].document != resource.document:
+                origin = response.origins.get(name) or partial(_step_source, place)
+                versions[name] = (*versions.get(name, ()), Version(step, resource.document, origin))
         desired, context = response.desired, dict(response.context)
-    return Outcome(desired, context, tuple(results), tuple(conditions), origins)
+    return Outcome(desired, context, tuple(results), tuple(conditions), versions)
+
+
+def _step_source(place: Place, _: fieldpath.Path) -> Source:
+    """The place of a step, for a function that knows no better one."""
+    return place.document.source_of(place.step.at)
 
 
 def _request(step: Step, place: Place, between: Between, around: Surroundings) -> Request:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
+from claimsmith.base import fieldpath
 from claimsmith.base.errors import Problem, Source
 from claimsmith.base.values import copied
 
@@ -144,6 +145,10 @@ class Request:
         return found
 
 
+Origin = Callable[[fieldpath.Path], Source | None]
+"""Where a field of a resource is written: in a template, or in the composition."""
+
+
 @dataclass(frozen=True, slots=True)
 class Response:
     """What a function returns: the whole desired state and context, not only what it changed."""
@@ -154,6 +159,8 @@ class Response:
     conditions: tuple[Condition, ...] = ()
     requirements: Requirements = Requirements()
     ttl: float = 60.0
+    origins: Mapping[str, Origin] = field(default_factory=dict, compare=False, repr=False)
+    """Where the fields of resources are written, by their names; looked up only when somebody asks."""
 
     @classmethod
     def to(cls, request: Request) -> Response:

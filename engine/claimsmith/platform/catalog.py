@@ -7,7 +7,7 @@ compositions keep their definitions' promises, and all problems are reported tog
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Container, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol, TypeVar
 
@@ -115,10 +115,12 @@ def read_catalog(
     bindable: Bindable | None = None,
     managed: Iterable[GroupKind] = (),
     resources: Iterable[Document] = (),
+    functions: Container[str] = (),
 ) -> Catalog:
     """The catalog of the platform's documents, a stack's claims and the resources that it provides as they are.
 
-    `managed` names kinds of managed resources beside those that CRDs mark as managed.
+    `managed` names kinds of managed resources beside those that CRDs mark as managed, and `functions` the composition
+    functions that the project declares.
     """
     problems = Collector()
     warnings: list[Problem] = []
@@ -138,7 +140,7 @@ def read_catalog(
     seen = {crds.kind_of(d.data) for d in by_dialect["crd"]}
     all_classes = [
         *_classes(by_dialect, definitions, table, problems, warnings),
-        *crossplane_documents.classes(crossplane, problems, warnings),
+        *crossplane_documents.classes(crossplane, problems, warnings, functions),
     ]
     for klass in all_classes:
         with problems.catch():

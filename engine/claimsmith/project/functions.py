@@ -7,6 +7,7 @@ the file names for it, unless it is declared with `claimsmith.io/function-binary
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -103,6 +104,14 @@ def of_project(root: Path, settings: FunctionSettings, *, programs: bool) -> Dec
     documents = load([listed], root=root) if listed.is_file() else []
     found = declared(root, settings, documents)
     return found if programs or os.environ.get(TRUST) == "run" else _harmless(found)
+
+
+def stop() -> None:
+    """End the processes of all functions that ran; one that is called again starts anew."""
+    for name in ("grpc_caller", "worker"):
+        # A module that is not imported started nothing.
+        if module := sys.modules.get(f"claimsmith.functions.{name}"):
+            module.stop_all()
 
 
 def _harmless(found: Declared) -> Declared:

@@ -77,7 +77,14 @@ class Project(Layout):
         folder = self.root / "stacks" / stack / "claims" if stack else None
         claims = load([folder], root=self.root) if folder and folder.is_dir() else []
         given = self.given_documents(stack) if stack else []
-        catalog = read_catalog(platform, claims, bindable=self.bindable(), managed=self._managed(), resources=given)
+        catalog = read_catalog(
+            platform,
+            claims,
+            bindable=self.bindable(),
+            managed=self._managed(),
+            resources=given,
+            functions=self._functions(programs=False),
+        )
         if stack is None:
             return catalog
         catalog = permitted(catalog, claims, self.settings, stack)
@@ -157,8 +164,12 @@ class Project(Layout):
             types=native_types(sdks.index_of),
             live=live,
             # A deployment runs the project's code anyway; other commands also read branches of strangers.
-            declared=functions.of_project(self.root, self.settings.functions, programs=live is not None),
+            declared=self._functions(programs=live is not None),
         )
+
+    def _functions(self, *, programs: bool) -> functions.Declared:
+        """The functions that the project declares; without `programs`, those that run its code refuse to."""
+        return functions.of_project(self.root, self.settings.functions, programs=programs)
 
     def schedule(
         self, stack: str, catalog: Catalog, expansion: Expansion, *, rebind: frozenset[ClaimKey] = frozenset()

@@ -48,12 +48,12 @@ class Rules:
     """The calls of such functions: the number of each in the text, by its position."""
 
 
-def execute(tree: Tree, data: dict[str, Any], rules: Rules | None = None) -> str:
-    """The text that the template makes of the data, which it may change."""
+def execute(tree: Tree, data: dict[str, Any], rules: Rules | None = None) -> limits.Output:
+    """The text that the template makes of the data, which it may change; and where each part of it comes from."""
     run = _Run(tree.place, [("$", data)], rules=rules, named=tree.named)
     with raised_at():
         run.block(tree.block, data)
-    return str(run.output)
+    return run.output
 
 
 @dataclass
@@ -78,7 +78,7 @@ class _Run:
         for node in nodes:
             match node:
                 case goast.Text(pos, text):
-                    self.write(pos, text)
+                    self.write(pos, text, literal=True)
                 case goast.Action(pos, pipe):
                     value = self.pipe(pipe, dot)
                     if not pipe.variables:
@@ -113,9 +113,10 @@ class _Run:
         finally:
             self.output = outer
 
-    def write(self, pos: int, text: str) -> None:
+    def write(self, pos: int, text: str, *, literal: bool = False) -> None:
         with raised_at(self.place, pos):
             self.budget.spend(len(text))
+            self.output.marks.append((self.output.size, pos, literal))
             self.output.write(text)
 
     def print(self, pos: int, pipe: goast.Pipe, value: Any) -> None:

@@ -7,8 +7,9 @@ network. What Go would draw at random is derived from a seed, and reported.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
@@ -18,7 +19,7 @@ from claimsmith.templating import functions, goeval, golex, goparse, goread, lim
 from claimsmith.templating.functions import composition, derived, remaining
 from claimsmith.templating.functions.registry import Function
 from claimsmith.templating.goeval import Rules
-from claimsmith.templating.problems import TemplateError, raised_at
+from claimsmith.templating.problems import Place, TemplateError, raised_at
 
 MISSING = ("default", "invalid", "zero", "error")
 """The values of Go's option `missingkey`."""
@@ -31,6 +32,15 @@ class Rendering:
     text: str
     derived: tuple[tuple[str, Source], ...] = ()
     """Function and place of each value that was derived instead of drawn."""
+    marks: Sequence[tuple[int, int, bool]] = field(default=(), repr=False)
+    template: Place = field(default=Place("", ""), repr=False)
+
+    def origin(self, where: Source) -> Source:
+        """The place in the template that wrote a place of the text."""
+        lines = self.text.split("\n")
+        offset = sum(len(line) + 1 for line in lines[: where.line - 1]) + where.column - 1
+        begin, pos, literal = self.marks[max(bisect_right(self.marks, offset, key=lambda mark: mark[0]) - 1, 0)]
+        return self.template.at(pos + offset - begin if literal else pos)
 
 
 @cache
@@ -60,7 +70,7 @@ def render(
         calls = goread.called(tree, derived.FAMILY.functions)
         output = goeval.execute(tree, limits.plain(data), Rules(table(), missing, seed, calls))
     drawn = tuple((_word(text, pos), tree.place.at(pos)) for pos in calls)
-    return Rendering(output, drawn)
+    return Rendering(str(output), drawn, output.marks, tree.place)
 
 
 def documents(rendering: Rendering, *, file: str) -> list[Document]:

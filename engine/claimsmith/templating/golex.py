@@ -63,9 +63,10 @@ def _scan(place: Place, left: str, right: str) -> Iterator[Token]:
         after = end + len(left)
         trims_left = text[after : after + 1] == "-" and text[after + 1 : after + 2] in tuple(_SPACES)
         plain = text[pos:end].lstrip(_SPACES) if trimmed else text[pos:end]
+        begin = end - len(plain)
         plain = plain.rstrip(_SPACES) if trims_left else plain
         if plain:
-            yield Token("text", plain, pos)
+            yield Token("text", plain, begin)
         if start < 0:
             return
         inside = after + (2 if trims_left else 0)

@@ -14,7 +14,7 @@ from claimsmith.templating.problems import Finding, TemplateError, raised_at
 def render(text: str, data: Mapping[str, Any], *, file: str) -> str:
     """The text that the template makes of the data."""
     with raised_at():
-        return goeval.execute(_usable(text, file), limits.plain(data))
+        return str(goeval.execute(_usable(text, file), limits.plain(data)))
 
 
 def check(text: str, *, file: str) -> list[Finding]:

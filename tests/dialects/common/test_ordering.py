@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from claimsmith.base.documents import Document
-from claimsmith.base.errors import CatalogError, ComposeError, ReferenceError_
+from claimsmith.base.errors import CatalogError, ComposeError, EngineError, ReferenceError_
 from claimsmith.dialects.common import ordering
 from claimsmith.dialects.common.klass import Check, Class, Template
 from claimsmith.dialects.crossplane import composition
@@ -230,6 +230,22 @@ def test_a_composition_with_other_functions_has_no_templates_of_its_own() -> Non
     flat, said = ordering.deployable(made)
     assert (flat.templates, said, ordering.operations(flat)) == ((), [], [])
     assert ordering.is_piped(flat)
+
+
+@pytest.mark.parametrize("name", ["acme", "function-patch-and-transform", "acme-function-patch-and-transform"])
+def test_a_function_that_the_project_declares_is_deployed_and_wins_over_a_built_in_one(name: str) -> None:
+    own = {**step(resource("a")), "functionRef": {"name": name}}
+    made, _ = composition.read(document(own if "patch" in name else {"step": "own", "functionRef": {"name": name}}))
+    flat, _ = ordering.deployable(made, {"acme", "function-patch-and-transform"})
+    assert ordering.is_piped(flat)
+    assert flat.templates == ()
+
+
+def test_a_function_that_nobody_declares_is_refused_by_its_name() -> None:
+    made, _ = composition.read(document({"step": "own", "functionRef": {"name": "acme"}}))
+    with pytest.raises(EngineError) as caught:
+        ordering.deployable(made, {"other"})
+    assert "the step 'own' runs acme, which is not known here" in caught.value.problems[0].what
 
 
 def test_auto_ready_changes_nothing() -> None:

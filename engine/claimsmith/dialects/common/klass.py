@@ -244,6 +244,8 @@ class Step:
     required: tuple[Mapping[str, Any], ...] = ()
     """The resources that the step itself requires for its function, each with its `requirementName`."""
     required_schemas: tuple[Mapping[str, Any], ...] = ()
+    declared: bool = False
+    """Whether the project declares its function, which wins over a built-in one of that name."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ generated component follow this one order.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -18,7 +18,7 @@ from claimsmith.base.documents import Document
 from claimsmith.base.errors import Collector, ComposeError, ModelError, Problem, at
 from claimsmith.base.fieldpath import parse_or_root
 from claimsmith.base.values import Interpolation, SiblingOutput, object_at, walk
-from claimsmith.dialects.common.klass import Check, Class, Patch, Side, Template
+from claimsmith.dialects.common.klass import Check, Class, Patch, Side, Step, Template
 from claimsmith.dialects.common.template import checked
 from claimsmith.dialects.crossplane.composition import function_of, unknown_function
 
@@ -89,18 +89,20 @@ class Operation:
 
 def is_piped(klass: Class) -> bool:
     """Whether the resources of a composition are known only once its pipeline has run."""
-    return any(function_of(step.function, step.input) not in _DEPLOYED for step in klass.steps)
+    return any(step.declared or function_of(step.function, step.input) not in _DEPLOYED for step in klass.steps)
 
 
-def deployable(klass: Class) -> tuple[Class, list[Problem]]:
+def deployable(klass: Class, functions: Container[str] = ()) -> tuple[Class, list[Problem]]:
     """The composition with the templates of all its steps as one list, and warnings. Unknown functions are refused.
 
-    One with other functions than patches has no templates: its pipeline makes them for each composite.
+    One with other functions than patches has no templates: its pipeline makes them for each composite. `functions` are
+    those that the project declares.
     """
     problems = Collector()
+    klass = replace(klass, steps=tuple(replace(s, declared=_is_declared(s, functions)) for s in klass.steps))
     for step in klass.steps:
         with problems.catch():
-            if not function_of(step.function, step.input):
+            if not step.declared and not function_of(step.function, step.input):
                 raise unknown_function(step, klass.document)
     if is_piped(klass):
         problems.raise_as(ModelError)
@@ -113,6 +115,10 @@ def deployable(klass: Class) -> tuple[Class, list[Problem]]:
     flat = replace(klass, templates=tuple(o.template for o in _listed(klass) if o.template))
     operations(flat)
     return flat, list(_lost(klass))
+
+
+def _is_declared(step: Step, functions: Container[str]) -> bool:
+    return step.function in functions or function_of(step.function, step.input) in functions
 
 
 def _refuse_reserved_fields(template: Template, document: Document) -> None:

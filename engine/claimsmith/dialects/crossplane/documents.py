@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -127,14 +127,20 @@ def _once(first: Document, document: Document, shown: str) -> None:
         raise twice(shown, first, document)
 
 
-def classes(crossplane: CrossplaneDocuments, problems: Collector, warnings: list[Problem]) -> list[Class]:
-    """Crossplane compositions, completed by their definitions, and a class for the claims of each definition."""
+def classes(
+    crossplane: CrossplaneDocuments, problems: Collector, warnings: list[Problem], functions: Container[str] = ()
+) -> list[Class]:
+    """Crossplane compositions, completed by their definitions, and a class for the claims of each definition.
+
+    `functions` are those that the project declares.
+    """
     from claimsmith.dialects.common import ordering
 
     found: list[Class] = []
     for klass in crossplane.compositions.values():
         with problems.catch():
-            klass, messages = ordering.deployable(_completed(klass, crossplane.xrds.get(klass.serves)))
+            completed = _completed(klass, crossplane.xrds.get(klass.serves))
+            klass, messages = ordering.deployable(completed, functions)
             found.append(klass)
             warnings += messages
     return [*found, *(claiming(x) for x in crossplane.xrds.values() if x.claim)]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -41,6 +42,8 @@ def main() -> None:
     threading.Thread(target=_report, args=(program, reader, last), daemon=True).start()
     sys.stdin.buffer.read()
     _end(program)
+    # The command removes its temporary files itself, unless it was killed.
+    shutil.rmtree(settings["temporary"], ignore_errors=True)
 
 
 def _prepare(parent: int) -> None:

@@ -15,6 +15,7 @@ from claimsmith.base.names import ClaimKey, GroupKind
 from claimsmith.base.values import Interpolation, copied, walk
 from claimsmith.compose import references
 from claimsmith.compose.expand import Child, templated
+from claimsmith.compose.piped import Piped
 from claimsmith.dialects.common.klass import Side, Template
 from claimsmith.patching import patches
 from claimsmith.providers import tokens
@@ -114,11 +115,10 @@ def _steps(composed: _Composed, path: fieldpath.Path) -> Iterator[Step]:
     claim, opaque = beside[Side.claim], template.opaque
     document: dict[str, Any] = templated(opaque, template.base, claim) if opaque else copied(dict(template.base))
     value = copied(value_at(document, path))
-    if value is not ABSENT:
-        if composed.here.draft.piped:
-            yield _pipeline(composed, value)
-        else:
-            yield _template(composed, opaque.engine, value) if opaque else _base(composed, path, value)
+    if composed.here.draft.piped:
+        yield from _pipeline(composed.here.draft.piped, template.name, path)
+    elif value is not ABSENT:
+        yield _template(composed, opaque.engine, value) if opaque else _base(composed, path, value)
     sides = {**beside, Side.resource: document}
     for patch in (p for p in template.patches if p.target is Side.resource):
         outcome = patches.apply(patch, sides)
@@ -177,14 +177,16 @@ def _template(composed: _Composed, engine: str, value: Any) -> Step:
     return Step("template", f"written by the {engine} template", value, _document(composed).source_of(at))
 
 
-def _pipeline(composed: _Composed, value: Any) -> Step:
-    """What a function of the pipeline made: the last step that wrote the resource."""
-    klass, at = composed.here.draft.binding.klass, composed.template.at
-    step = next(s for s in klass.steps if at.startswith(s.at))
-    text = f"{at}.inline.template"
-    place = text if value_at(klass.document.data, fieldpath.parse(text)) is not ABSENT else at
-    what = f"made by the step {step.name!r}, which runs {step.function}"
-    return Step("template", what, value, klass.document.source_of(place))
+def _pipeline(piped: Piped, name: str, path: fieldpath.Path) -> Iterator[Step]:
+    """What the steps of the pipeline wrote, each with the line that did."""
+    before: Any = ABSENT
+    for version in piped.versions.get(name, ()):
+        value = value_at(dict(version.document), path)
+        if value != before:
+            word = "written" if before is ABSENT else "removed" if value is ABSENT else "changed"
+            what = f"{word} by the step {version.step.name!r}, which runs {version.step.function}"
+            yield Step("template", what, copied(value), version.origin(path))
+        before = value
 
 
 def _base(composed: _Composed, path: fieldpath.Path, value: Any) -> Step:

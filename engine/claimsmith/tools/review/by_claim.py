@@ -232,6 +232,11 @@ def _element(resource: PlannedResource) -> tuple[str, str] | None:
     return resource.child.template.element if resource.child else None
 
 
+def _is_piped(resource: PlannedResource) -> bool:
+    """Whether functions of a pipeline decide that there is such a resource."""
+    return bool(resource.planned and resource.planned.piped)
+
+
 def _why(pair: Pair, comparison: Comparison) -> str:
     resource = pair.resource
     again = pair.new is None and resource.urn in comparison.reborn
@@ -250,10 +255,14 @@ def _why(pair: Pair, comparison: Comparison) -> str:
         case Op.deleted if again:
             return "and with it what was just merged into it"
         case Op.created if resource.claim in comparison.old.claims:
-            return f"one element added: {element[1]!r}" if (element := _element(resource)) else "its template is new"
+            if element := _element(resource):
+                return f"one element added: {element[1]!r}"
+            return "the pipeline composes it now" if _is_piped(resource) else "its template is new"
         case Op.deleted | Op.retained if resource.claim in comparison.new.claims:
             if element := _element(resource):
                 return f"no element has the key {element[1]!r} any more; one whose key changed is deleted and created"
+            if _is_piped(resource):
+                return "the pipeline no longer composes it; it is deleted once all that the pipeline composes is ready"
             return "no template composes it any more"
         case Op.replaced if pair.old and pair.old.cluster != resource.cluster:
             return f"it moves from {pair.old.cluster or 'the stack'} to {resource.cluster or 'the stack'}"
