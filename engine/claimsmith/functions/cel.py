@@ -38,6 +38,8 @@ class Expression:
     variables: frozenset[str]
     lists: frozenset[str] = field(default_factory=frozenset)
     """The variables that hold lists; the others hold anything."""
+    seconds: float | None = None
+    """What one call may take; None for the limit of the engine."""
 
     def returns(self) -> str:
         """The type of its value as CEL names it: BOOL, DYN, LIST<DYN>, …; refused where the expression is invalid."""
@@ -70,7 +72,7 @@ class Expression:
             raise ComposeError(Problem(what, fix="split it"))
         request = {"text": self.text, "variables": sorted(self.variables), "lists": sorted(self.lists), **more}
         try:
-            answer = worker.worker(worker.CEL).call(request)
+            answer = worker.worker(worker.CEL).call(request, self.seconds)
         except ComposeError as error:
             raise ComposeError(
                 *(Problem(f"cannot evaluate {self._quoted}: {p.what}", fix=p.fix) for p in error.problems)
@@ -96,9 +98,11 @@ class Expression:
                 return value
 
 
-def expression(text: str, variables: Iterable[str], lists: Iterable[str] = ()) -> Expression:
+def expression(
+    text: str, variables: Iterable[str], lists: Iterable[str] = (), seconds: float | None = None
+) -> Expression:
     """An expression over variables; those in `lists` hold lists."""
-    return Expression(text, frozenset(variables) | frozenset(lists), frozenset(lists))
+    return Expression(text, frozenset(variables) | frozenset(lists), frozenset(lists), seconds)
 
 
 def _reason(message: str) -> str:

@@ -325,7 +325,7 @@ class _Run:
         if only:
             values[only] = items[only]
         try:
-            return cel.expression(code.text, singles, lists).evaluate(values)
+            return cel.expression(code.text, singles, lists, self.place.timeout).evaluate(values)
         except AbsentValue as error:
             raise _Waiting from error
         except ComposeError as error:

@@ -2,7 +2,8 @@
 
 A missing field is null and prints `<no value>`, templates may be named and included, and there are more functions than
 our own templates have. The limits are the same, and so is the rest of the sandbox: no file, clock, environment or
-network. What Go would draw at random is derived from a seed, and reported.
+network. What Go would draw at random is derived from a seed, and reported. What a claim contains stays a value in the
+output (`claimed.py`), which Go does not care about.
 """
 
 from __future__ import annotations
@@ -14,14 +15,17 @@ from typing import Any
 
 from claimsmith.base.documents import Document, read_documents
 from claimsmith.base.errors import Source
-from claimsmith.templating import functions, goeval, golex, goparse, goread, limits
+from claimsmith.templating import claimed, functions, goeval, golex, goparse, goread, limits
 from claimsmith.templating.functions import composition, derived, remaining
 from claimsmith.templating.functions.registry import Function
 from claimsmith.templating.goeval import Rules
+from claimsmith.templating.insertions import Inserted, refuse_strays, unmarked
 from claimsmith.templating.problems import TemplateError, raised_at
 
 MISSING = ("default", "invalid", "zero", "error")
 """The values of Go's option `missingkey`."""
+OF_OTHERS = ("observed", "desired")
+"""The data that a claim's author can have a say in; context and environment are the platform's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +33,8 @@ class Rendering:
     """What a template makes, and where it asked for random values."""
 
     text: str
+    inserted: tuple[Inserted, ...] = ()
+    """Where texts of others are in it."""
     derived: tuple[tuple[str, Source], ...] = ()
     """Function and place of each value that was derived instead of drawn."""
 
@@ -58,14 +64,17 @@ def render(
         if found:
             raise TemplateError(*found)
         calls = goread.called(tree, derived.FAMILY.functions)
-        output = goeval.execute(tree, limits.plain(data), Rules(table(), missing, seed, calls))
+        seen = limits.plain(data)
+        seen |= {key: claimed.texts_of(seen[key]) for key in OF_OTHERS if key in seen}
+        output, inserted = unmarked(goeval.execute(tree, seen, Rules(table(), missing, seed, calls)))
     drawn = tuple((_word(text, pos), tree.place.at(pos)) for pos in calls)
-    return Rendering(output, drawn)
+    return Rendering(output, tuple(inserted), drawn)
 
 
 def documents(rendering: Rendering, *, file: str) -> list[Document]:
     """The documents of the output; as in Crossplane, the last of a repeated key counts."""
     with raised_at():
+        refuse_strays(rendering.text, list(rendering.inserted), file)
         return read_documents(rendering.text, file=file, repeated=True)
 
 
