@@ -66,6 +66,7 @@ class Kind:
 
 
 CEL: Final = Kind("cel", "CEL", "cel_expr_python", "cel", Limits(seconds=10, megabytes=1024))
+CEL_TYPES: Final = Kind("cel_types", "CEL", "cel_expr_python", "cel", CEL.limits)
 KCL: Final = Kind("kcl", "KCL", "kcl_lib", "kcl", Limits(seconds=30, megabytes=4096))
 PYTHON: Final = Kind("python", "Python functions", "crossplane.function", "grpc", Limits(seconds=60, megabytes=4096))
 

@@ -63,10 +63,14 @@ def _compiled(text: str, kinds: tuple[tuple[str, str], ...]) -> tuple[Any, str]:
 
 @lru_cache(maxsize=256)
 def _environment(kinds: tuple[tuple[str, str], ...]) -> Any:
-    extensions = "".join(f"  - name: {name}\n" for name in _EXTENSIONS)
-    config = cel.NewEnvConfigFromYaml(f"name: functions\nextensions:\n{extensions}")
     types = {"list": cel.Type.List(cel.Type.DYN), "dyn": cel.Type.DYN}
-    return cel.NewEnv(config=config, variables={n: types[k] for n, k in kinds}, functions=_functions())
+    return cel.NewEnv(config=config(), variables={n: types[k] for n, k in kinds}, functions=functions())
+
+
+def config() -> Any:
+    """The libraries that expressions may use."""
+    extensions = "".join(f"  - name: {name}\n" for name in _EXTENSIONS)
+    return cel.NewEnvConfigFromYaml(f"name: functions\nextensions:\n{extensions}")
 
 
 def _with_bytes(value: Any) -> Any:
@@ -101,7 +105,8 @@ def _plain(value: Any) -> Any:
             raise TypeError(f"the expression returns a {type(value).__name__}, which no document can hold")
 
 
-def _functions() -> list[Any]:
+def functions() -> list[Any]:
+    """What kro adds to them."""
     kind = cel.Type
     dyn, text, number, items = kind.DYN, kind.STRING, kind.INT, kind.List(kind.DYN)
     objects = kind.Map(kind.STRING, kind.DYN)

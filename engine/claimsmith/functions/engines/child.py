@@ -17,7 +17,7 @@ from claimsmith.functions.engines import sandbox, syscalls
 
 Engine = Callable[[Mapping[str, Any]], Mapping[str, Any]]
 """Answers one request."""
-ENGINES: Final = ("cel", "kcl", "python")
+ENGINES: Final = ("cel", "cel_types", "kcl", "python")
 
 
 def main() -> None:
