@@ -95,10 +95,8 @@ def test_a_socket(tmp_path: Path) -> None:
         ("hang", "took longer than 1 seconds"),
         ("die", "ended: exit code 3: the function gives up"),
         ("huge", "answered with more than 16 MB"),
-        ("no kind", "the desired resource 'made' has no kind"),
-        ("bad name", "as a name"),
+        ("many", "it has 10001 desired resources"),
         ("bad severity", "unknown severity 17"),
-        ("not finite", "a number that is not finite"),
         ("valueless", "a field without a value"),
     ],
 )
@@ -111,6 +109,30 @@ def test_hostile_functions(path: Path, behaviour: str, what: str) -> None:
     assert what in caught.value.problems[0].what
     assert caught.value.problems[0].fix
     assert set(grpc_caller.processes()) <= before
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "what"),
+    [
+        ("no kind", "the desired resource 'made' has no kind"),
+        ("bad name", "as a name"),
+        ("not finite", "a number that is not finite"),
+        ("demanding", "requirements; the most is 1000"),
+        ("unsettled", "its requirements still change after 5 rounds"),
+    ],
+)
+def test_hostile_answers(path: Path, behaviour: str, what: str) -> None:
+    with pytest.raises(EngineError) as caught:
+        run(Program(str(path)), behaviour, Limits(seconds=60))
+    assert what in caught.value.problems[0].what
+    assert caught.value.problems[0].fix
+
+
+def test_a_function_that_died_in_the_middle_is_started_again(path: Path) -> None:
+    program = Program(str(path), (*ARGUMENTS, "--ignore-terminate"))
+    with pytest.raises(EngineError):
+        run(program, "die", Limits(seconds=60))
+    assert data_of(run(program, limits=Limits(seconds=60)))["region"] == "eu"
 
 
 @pytest.mark.parametrize(
@@ -154,7 +176,7 @@ import sys, time
 from claimsmith.functions import grpc_caller
 from claimsmith.functions.protocol import Request, Resource, State
 from tests.support.function_calls import XR, place
-data = {"apiVersion": "acme.example.org/v1", "kind": "Input", "behaviour": "child"}
+data = {"apiVersion": "acme.example.org/v1", "kind": "Input", "behaviour": sys.argv[3]}
 program = grpc_caller.Program(sys.argv[1], (*grpc_caller.ARGUMENTS, "--ignore-terminate"))
 function = grpc_caller.of_function("function-acme", program)(place("function-acme", data))
 made = function(Request(State(Resource(XR)), input=data)).desired.resources["made"].document["data"]
@@ -164,11 +186,12 @@ if sys.argv[2] == "killed":
 """
 
 
+@pytest.mark.parametrize("behaviour", ["child", "hidden child"])
 @pytest.mark.parametrize("what", ["killed", "done"])
-def test_nothing_is_left_of_a_command_that_ends_or_is_killed(path: Path, what: str) -> None:
-    """The program and what it started end with the command; they ignore SIGTERM."""
+def test_nothing_is_left_of_a_command_that_ends_or_is_killed(path: Path, what: str, behaviour: str) -> None:
+    """The program and what it started, also in a session of its own, end with the command; they ignore SIGTERM."""
     environment = {**os.environ, "PYTHONPATH": f"{ROOT / 'engine'}:{ROOT}"}
-    command = [sys.executable, "-c", KILLED, str(path), what]
+    command = [sys.executable, "-c", KILLED, str(path), what, behaviour]
     with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout
         pids = [int(pid) for pid in process.stdout.readline().split()]

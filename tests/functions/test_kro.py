@@ -220,3 +220,30 @@ def test_a_condition_that_reads_what_the_composite_does_not_have_is_reported() -
     response = run({**VPC, "includeWhen": ["${schema.spec.absent == 1}"]})
     assert response.desired.resources == {}
     assert [r.where is not None for r in response.results] == [True]
+
+
+SPEC = {
+    "region": {"type": "string"},
+    "count": {"type": "integer"},
+    "zones": {"type": "array", "items": {"type": "string"}},
+}
+TYPED = {"example.org/v1, Kind=XNetwork": {"properties": {"spec": {"type": "object", "properties": SPEC}}}}
+
+
+@pytest.mark.parametrize(
+    ("wrong", "twin"),
+    [
+        pytest.param("schema.spec.count > '5' ? 1 : 2", "schema.spec.count > 5 ? 1 : 2", id="comparison"),
+        pytest.param("schema.spec.region.startsWith(5)", "schema.spec.region.startsWith('5')", id="argument"),
+        pytest.param("schema.spec.zones.startsWith('a')", "schema.spec.zones[0].startsWith('a')", id="method"),
+        pytest.param("schema.spec.zones.map(z, z + 1)", "schema.spec.zones.map(z, z + '1')", id="macro"),
+        pytest.param("schema.metadata.labels.a == 1", "schema.metadata.?labels.a == optional.of('1')", id="metadata"),
+    ],
+)
+def test_expressions_fit_the_schemas(wrong: str, twin: str) -> None:
+    with pytest.raises(EngineError) as caught:
+        run(thing("a", {"x": f"${{{wrong}}}"}), required_schemas=TYPED)
+    assert wrong in caught.value.problems[0].what
+    assert caught.value.problems[0].path.endswith("resources[0].template.spec.x")
+    assert caught.value.problems[0].fix
+    assert list(run(thing("a", {"x": f"${{{twin}}}"}), required_schemas=TYPED).desired.resources) == ["a"]

@@ -8,7 +8,7 @@ import pytest
 from crossplane.function.proto.v1 import run_function_pb2 as v1
 
 from claimsmith.base.errors import ComposeError
-from claimsmith.functions import messages
+from claimsmith.functions import answers, messages
 from claimsmith.functions.protocol import (
     Condition,
     Ready,
@@ -118,7 +118,7 @@ def unready() -> v1.RunFunctionResponse:
 )
 def test_refused(message: v1.RunFunctionResponse, what: str) -> None:
     with pytest.raises(ComposeError) as caught:
-        messages.decoded(message)
+        answers.check(messages.decoded(message), Request(State()))
     assert what in caught.value.problems[0].what
     assert caught.value.problems[0].fix
 

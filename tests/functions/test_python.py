@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from claimsmith.base.errors import EngineError
-from claimsmith.functions import python, worker
+from claimsmith.functions import python, requirements, worker
 from claimsmith.functions.protocol import Ready, Response, Severity
 from tests.support.function_calls import place, request
 
@@ -25,7 +25,8 @@ def _fresh() -> Any:
 
 def run(script: str, code: python.Code | None = None, **more: Any) -> Response:
     data = {**HEAD, "script": script}
-    return python.of_code(code or python.Code())(place("function-python", data))(request(data, **more))
+    bound = python.of_code(code or python.Code())(place("function-python", data))
+    return requirements.settled(bound, request(data, **more), requirements.Sources())
 
 
 @pytest.mark.parametrize("kind", ["def", "async def"])

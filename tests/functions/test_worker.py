@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -66,6 +68,40 @@ def test_a_missing_package_is_named() -> None:
     with pytest.raises(ComposeError) as caught:
         worker.Worker(absent).call(ADD)
     assert caught.value.problems[0].fix == "pip install 'claimsmith[cel]'"
+
+
+def test_an_answer_to_something_else_is_refused() -> None:
+    """A script that writes to the channel of answers cannot answer for the next one."""
+    own = worker.Worker(worker.PYTHON)
+    writes = "import os\nfor fd in range(3, 20):\n    try: os.write(fd, b'{}\\n')\n    except OSError: pass\n"
+    try:
+        with pytest.raises(ComposeError) as caught:
+            own.call({"request": "", "script": f"{writes}def compose(req, rsp): pass"})
+        assert "answered what it was not asked" in caught.value.problems[0].what
+        assert own.pid is None
+        assert "response" in own.call({"request": "", "script": "def compose(req, rsp): pass"})
+    finally:
+        own.stop()
+
+
+def test_scripts_have_processes_of_their_own() -> None:
+    assert worker.worker(worker.PYTHON, purpose="a") is not worker.worker(worker.PYTHON, purpose="b")
+
+
+@pytest.mark.parametrize(
+    ("waited", "least"), [pytest.param(0.0, 0.3, id="idle-machine"), pytest.param(1.0, 2.9, id="busy-machine")]
+)
+def test_time_is_the_processes_own(waited: float, least: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A wait for a processor does not count; ten times the limit by the clock ends every call."""
+    asked = itertools.count()
+    monkeypatch.setattr(worker, "_waits", lambda _: {"1": waited * next(asked)})
+    own = worker.Worker(worker.PYTHON)
+    start = time.monotonic()
+    with pytest.raises(ComposeError) as caught:
+        own.call({"request": "", "script": "while True: pass"}, seconds=0.3)
+    assert "took longer than 0.3 seconds" in caught.value.problems[0].what
+    assert own.pid is None
+    assert time.monotonic() - start >= least
 
 
 PROGRAM = """

@@ -105,6 +105,41 @@ def test_refused_modules(text: str, what: str, tmp_path: Path) -> None:
     assert caught.value.problems[0].fix
 
 
+@pytest.mark.parametrize(
+    ("link", "target"),
+    [
+        pytest.param("functions/network", "out", id="function"),
+        pytest.param("functions/python", "out-python", id="python"),
+        pytest.param("functions/kept/secret.k", "out/main.k", id="file"),
+        pytest.param("functions/modules/names", "out", id="module"),
+        pytest.param("functions/modules/whole", "project", id="whole-project"),
+    ],
+)
+def test_links_that_lead_out_are_refused(link: str, target: str, tmp_path: Path) -> None:
+    """What a link leads to would become readable for a program of the project."""
+    outside = {"out/main.k": KCL % "x", "out/kcl.mod": "", "out-python/main.py": COMPOSE}
+    inside = {
+        "project/functions/kept/main.k": KCL % "x",
+        "project/functions/modules/README.md": "",
+        "project/kcl.mod": "",
+    }
+    write(tmp_path, {**outside, **inside})
+    (tmp_path / "project" / link).symlink_to(tmp_path / target)
+    data = {"apiVersion": "krm.kcl.dev/v1alpha1", "kind": "KCLInput", "spec": {"source": KCL % "x"}}
+    with pytest.raises(EngineError) as caught:
+        run(declared(tmp_path / "project", "", "*"), "function-kcl", data)
+    assert "out of the project" in caught.value.problems[0].what or "whole project" in caught.value.problems[0].what
+    assert caught.value.problems[0].fix
+
+
+def test_a_limit_of_time_for_all_calls(tmp_path: Path) -> None:
+    found = functions.declared(tmp_path, FunctionSettings(seconds=0.001))
+    data = {"apiVersion": "krm.kcl.dev/v1alpha1", "kind": "KCLInput", "spec": {"source": KCL % "x"}}
+    with pytest.raises(EngineError) as caught:
+        run(found, "function-kcl", data)
+    assert caught.value.problems[0].what == "took longer than 0.001 seconds"
+
+
 def test_modules_for_programs_in_compositions(tmp_path: Path) -> None:
     root = write(tmp_path, module("functions/modules/names"))
     spec = {"source": "import names\n" + KCL.replace('"%s"', "names.first"), "dependencies": 'names = "1.0"'}

@@ -39,3 +39,11 @@ def test_links_that_lead_out_are_refused(folder: Path) -> None:
     (folder / "templates" / "link").symlink_to(folder.parent / "secret")
     with pytest.raises(LoadError):
         template_files(folder)("templates")
+
+
+def test_a_folder_that_is_a_link_out_is_refused(folder: Path) -> None:
+    (folder.parent / "outside").mkdir()
+    (folder.parent / "outside" / "a.yaml").write_text("a: 1")
+    (folder / "linked").symlink_to(folder.parent / "outside")
+    with pytest.raises(LoadError):
+        template_files(folder)("linked")

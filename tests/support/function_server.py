@@ -52,6 +52,17 @@ def _behave(behaviour, request, response, messages):
             os._exit(3)
         case "huge":
             made.resource.update({"data": {"text": "x" * (20 << 20)}})
+        case "many":
+            for number in range(10_000):
+                response.desired.resources[str(number)].SetInParent()
+        case "demanding":
+            for number in range(2_000):
+                response.requirements.resources[str(number)].kind = "ConfigMap"
+        case "unsettled":
+            number = len(request.required_resources)
+            for each in range(number + 1):
+                selector = response.requirements.resources[f"{number}-{each}"]
+                selector.api_version, selector.kind, selector.match_name = "v1", "ConfigMap", "one"
         case "no kind":
             made.resource.Clear()
             made.resource.update({"apiVersion": "v1"})
@@ -65,9 +76,13 @@ def _behave(behaviour, request, response, messages):
             made.resource.fields["spec"].SetInParent()
         case "raise":
             raise RuntimeError("a bug")
-        case "child":
-            child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(3600)"])
-            made.resource.update({"data": {"pid": str(os.getpid()), "child": str(child.pid)}})
+        case "child" | "hidden child":
+            # A hidden one is in a session of its own, and its parent is gone.
+            fork = "if os.fork(): os._exit(0)\nos.setsid()\n" if behaviour == "hidden child" else ""
+            code = f"import os, sys, time\n{fork}print(os.getpid(), flush=True)\ntime.sleep(3600)"
+            child = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
+            started = child.stdout.readline().strip()
+            made.resource.update({"data": {"pid": str(os.getpid()), "child": started}})
 
 
 class V1(v1_services.FunctionRunnerServiceServicer):

@@ -5,12 +5,14 @@ Values are as JSON has them; numbers of a function's request may be integers or 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any, Final
 
 from claimsmith.base.errors import ComposeError, Problem
 from claimsmith.functions import worker
+from claimsmith.functions.cel_types import Types
 
 _LONGEST = 10_000
 _LONGEST_SHOWN = 300
@@ -38,10 +40,21 @@ class Expression:
     variables: frozenset[str]
     lists: frozenset[str] = field(default_factory=frozenset)
     """The variables that hold lists; the others hold anything."""
+    seconds: float | None = None
+    """What one call may take; None for the limit of the engine."""
 
     def returns(self) -> str:
         """The type of its value as CEL names it: BOOL, DYN, LIST<DYN>, …; refused where the expression is invalid."""
         return str(self._call({})["returns"])
+
+    def type_problems(self, types: Types) -> list[tuple[str, str]]:
+        """What is wrong with it for variables of these types, each with a fix; nothing that evaluation permits."""
+        for number in ("double", "int"):  # a number may be either: what fits one of them can be evaluated
+            answer = self._sent({"types": {**asdict(types), "number": number}}, worker.CEL_TYPES)
+            found = [p for m in _messages(str(answer.get("invalid", ""))) if (p := types.problem(m)) is not None]
+            if not found:
+                return []
+        return found
 
     def evaluate(self, values: Mapping[str, Any]) -> Any:
         """Its value. `AbsentValue` where it reads something that is not there."""
@@ -65,21 +78,24 @@ class Expression:
         return f"the CEL expression `{shown}`"
 
     def _call(self, more: Mapping[str, Any]) -> Mapping[str, Any]:
-        if len(self.text) > _LONGEST:
-            what = f"a CEL expression has {len(self.text)} characters; the most is {_LONGEST}"
-            raise ComposeError(Problem(what, fix="split it"))
-        request = {"text": self.text, "variables": sorted(self.variables), "lists": sorted(self.lists), **more}
-        try:
-            answer = worker.worker(worker.CEL).call(request)
-        except ComposeError as error:
-            raise ComposeError(
-                *(Problem(f"cannot evaluate {self._quoted}: {p.what}", fix=p.fix) for p in error.problems)
-            ) from error
+        answer = self._sent(more)
         if "invalid" in answer:
             raise ComposeError(
                 Problem(f"{self._quoted} is invalid: {_reason(answer['invalid'])}", fix="fix the expression")
             )
         return answer
+
+    def _sent(self, more: Mapping[str, Any], kind: worker.Kind = worker.CEL) -> Mapping[str, Any]:
+        if len(self.text) > _LONGEST:
+            what = f"a CEL expression has {len(self.text)} characters; the most is {_LONGEST}"
+            raise ComposeError(Problem(what, fix="split it"))
+        request = {"text": self.text, "variables": sorted(self.variables), "lists": sorted(self.lists), **more}
+        try:
+            return worker.worker(kind).call(request, self.seconds)
+        except ComposeError as error:
+            raise ComposeError(
+                *(Problem(f"cannot evaluate {self._quoted}: {p.what}", fix=p.fix) for p in error.problems)
+            ) from error
 
     def _with_omissions(self, value: Any, omit: str) -> Any:
         match value:
@@ -96,9 +112,11 @@ class Expression:
                 return value
 
 
-def expression(text: str, variables: Iterable[str], lists: Iterable[str] = ()) -> Expression:
+def expression(
+    text: str, variables: Iterable[str], lists: Iterable[str] = (), seconds: float | None = None
+) -> Expression:
     """An expression over variables; those in `lists` hold lists."""
-    return Expression(text, frozenset(variables) | frozenset(lists), frozenset(lists))
+    return Expression(text, frozenset(variables) | frozenset(lists), frozenset(lists), seconds)
 
 
 def _reason(message: str) -> str:
@@ -108,6 +126,13 @@ def _reason(message: str) -> str:
     for prefix in ("INVALID_ARGUMENT: ", "NOT_FOUND: ", "UNKNOWN: ", "INTERNAL: ", "CANCELLED: "):
         first = first.removeprefix(prefix)
     return first.removeprefix("ERROR: ").removeprefix("<input>:")
+
+
+def _messages(report: str) -> list[str]:
+    """The messages of the checker, each without its place."""
+    return [found.strip() for found in re.findall(r"ERROR: <input>:\d+:\d+: (.*)", report)] or (
+        [report] if report else []
+    )
 
 
 def _fix(answer: Mapping[str, Any]) -> str:

@@ -15,9 +15,9 @@ from claimsmith.functions.protocol import Ready, Request, Resource, State
 _READY: Final = {Ready.unspecified: 0, Ready.true: 1, Ready.false: 2}
 
 
-def condition(text: str) -> Expression:
+def condition(text: str, seconds: float | None = None) -> Expression:
     """An expression over a request."""
-    return cel.expression(text, ("observed", "desired", "context"))
+    return cel.expression(text, ("observed", "desired", "context"), seconds=seconds)
 
 
 def values(request: Request) -> dict[str, Any]:

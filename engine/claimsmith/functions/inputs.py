@@ -50,4 +50,4 @@ def is_true(place: Place, text: str, values: Mapping[str, Any], path: str) -> bo
     """Whether a condition of the input holds for a request; its problems are at its place."""
     at = f"{place.step.at}.{path}"
     with located(lambda: place.document.source_of(at), at):
-        return cel_view.condition(text).is_true(values)
+        return cel_view.condition(text, place.timeout).is_true(values)

@@ -127,7 +127,8 @@ def _documents(place: Place, spec: _Spec, program: Program, request: Request) ->
             "arguments": _arguments(spec, request),
             "packages": dict(program.packages),
             "config": spec.config,
-        }
+        },
+        place.timeout,
     )
     if "failed" in answer:
         raise ComposeError(_failure(place, spec, str(answer["failed"])))

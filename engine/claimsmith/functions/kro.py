@@ -18,8 +18,9 @@ from typing import Any, Final
 from claimsmith.base import fieldpath
 from claimsmith.base.errors import ComposeError, EngineError, Problem, Source
 from claimsmith.base.values import object_at
-from claimsmith.functions import cel, inputs, kro_graph
+from claimsmith.functions import cel, cel_types, inputs, kro_graph
 from claimsmith.functions.cel import OMIT, AbsentValue
+from claimsmith.functions.cel_types import Types
 from claimsmith.functions.kro_graph import EACH, SCHEMA, Code, Graph, Node, NodeKind
 from claimsmith.functions.protocol import (
     Function,
@@ -114,18 +115,34 @@ class _Run:
         composite = schemas.get(_kind_text(self.request.observed.composite.document), {})
         variables: dict[str, tuple[Mapping[str, Any], NodeKind | None]] = {SCHEMA: (composite, None)}
         variables |= {n.id: (schemas.get(_kind_text(n.template), {}), n.kind) for n in self.graph.nodes}
-        for code in self._all_code():
+        for code, _ in self._scopes():
             for chain, name, fix in kro_graph.unknown_fields(code, variables):
                 what = f"the expression `{code.text}` reads {chain}, and the schema has no field {name!r}"
                 raise inputs.problem(self.place, what, code.at, fix)
+        self._check_types(variables)
 
-    def _all_code(self) -> Iterator[Code]:
-        yield from self.graph.status.values()
+    def _check_types(self, schemas: Mapping[str, tuple[Mapping[str, Any], NodeKind | None]]) -> None:
+        """Refuse expressions that no value of the schemas fits."""
+        if not any(schema for schema, _ in schemas.values()):
+            return
+        for code, scope in self._scopes():
+            types = Types()
+            for name in code.names:
+                schema, kind = schemas.get(name, ({}, None))
+                types.declare(name, cel_types.resource(schema), listed=bool(kind and kind.is_list))
+            types.variables |= dict.fromkeys(scope, cel_types.ANY)
+            found = cel.expression(code.text, types.variables, seconds=self.place.timeout).type_problems(types)
+            for what, fix in found:
+                raise inputs.problem(self.place, f"the expression `{code.text}`: {what}", code.at, fix)
+
+    def _scopes(self) -> Iterator[tuple[Code, frozenset[str]]]:
+        """All expressions, each with the variables whose types no schema has."""
+        yield from ((code, frozenset()) for code in self.graph.status.values())
         for node in self.graph.nodes:
-            yield from node.fields.values()
-            yield from node.include_when
-            yield from node.ready_when
-            yield from (code for _, code in node.for_each)
+            yield from ((code, node.iterators) for code in node.fields.values())
+            yield from ((code, frozenset()) for code in node.include_when)
+            yield from ((code, frozenset({EACH} if node.kind.is_list else ())) for code in node.ready_when)
+            yield from ((code, frozenset()) for _, code in node.for_each)
 
     def _selectors(self) -> dict[str, Selector]:
         found: dict[str, Selector] = {}
@@ -346,7 +363,7 @@ class _Run:
         if only:
             values[only] = items[only]
         try:
-            return cel.expression(code.text, singles, lists).evaluate(values)
+            return cel.expression(code.text, singles, lists, self.place.timeout).evaluate(values)
         except AbsentValue as error:
             raise _Waiting from error
         except ComposeError as error:

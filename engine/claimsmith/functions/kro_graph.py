@@ -251,9 +251,14 @@ def _fields(
         if not any(not literal for literal, _ in parts):
             continue
         whole = len(parts) == 1
-        text = parts[0][1] if whole else " + ".join(json.dumps(t) if literal else f"({t})" for literal, t in parts)
+        text = parts[0][1] if whole else " + ".join(_quoted(t) if literal else f"({t})" for literal, t in parts)
         found[path] = _code(place, text, path, ids, omits=omits and whole)
     return found
+
+
+def _quoted(text: str) -> str:
+    """A text as CEL writes it, which has no escapes for halves of surrogate pairs."""
+    return json.dumps(text, ensure_ascii=False)
 
 
 def _leaves(value: Any, path: fieldpath.Path) -> Iterator[tuple[fieldpath.Path, Any]]:

@@ -1,6 +1,7 @@
 """Requests and responses as the messages of the functions' protocol, v1 and v1beta1, which have the same fields.
 
-What a function answers is checked like any input: names, types, numbers and sizes. Needs `claimsmith[grpc]`.
+What a message alone can have wrong is refused here; the rest is checked for all functions alike (`answers.py`). Needs
+`claimsmith[grpc]`.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from importlib import import_module
 from typing import Any, Final
 
 from claimsmith.base.errors import ComposeError, Problem
+from claimsmith.functions import answers
 from claimsmith.functions.protocol import (
     Condition,
     Ready,
@@ -25,11 +27,10 @@ from claimsmith.functions.protocol import (
     State,
     Target,
 )
+from claimsmith.golang import strconv
 
 _CAPABILITIES: Final = (1, 2, 3, 4, 5)
 """Capabilities, required resources, credentials, conditions, required schemas."""
-_MOST_RESOURCES: Final = 10_000
-_LONGEST_NAME: Final = 1_000
 _LONGEST_MESSAGE: Final = 100_000
 _DEEPEST: Final = 100
 _READY: Final = (Ready.unspecified, Ready.true, Ready.false)
@@ -80,7 +81,7 @@ def _resource(resource: Resource, messages: Any) -> Any:
 def _struct(document: Mapping[str, Any]) -> Any:
     struct = import_module("google.protobuf.struct_pb2").Struct()
     for key, value in document.items():
-        _set(struct.fields[str(key)], value)
+        _set(struct.fields[strconv.scrubbed(str(key))], value)
     return struct
 
 
@@ -93,11 +94,11 @@ def _set(target: Any, value: Any) -> None:
         case int() | float():
             target.number_value = float(value)
         case str():
-            target.string_value = value
+            target.string_value = strconv.scrubbed(value)
         case Mapping():
             target.struct_value.SetInParent()
             for key, item in value.items():
-                _set(target.struct_value.fields[str(key)], item)
+                _set(target.struct_value.fields[strconv.scrubbed(str(key))], item)
         case list() | tuple():
             target.list_value.SetInParent()
             for item in value:
@@ -108,11 +109,11 @@ def _set(target: Any, value: Any) -> None:
 
 
 def decoded(message: Any) -> Response:
-    """A response from its message; refused where it is not one that Crossplane would take."""
+    """A response from its message."""
     desired = message.desired
-    if len(desired.resources) > _MOST_RESOURCES:
-        raise _wrong(f"it desires {len(desired.resources)} resources; the most is {_MOST_RESOURCES}")
-    resources = {name: _desired(name, desired.resources[name]) for name in desired.resources}
+    if len(desired.resources) > answers.MOST_RESOURCES:  # before all of them are read
+        raise answers.refused(f"it has {len(desired.resources)} desired resources")
+    resources = {n: _decoded_resource(desired.resources[n], f"the desired resource {n!r}") for n in desired.resources}
     composite = _decoded_resource(desired.composite, "the composite")
     required = message.requirements
     return Response(
@@ -121,45 +122,33 @@ def decoded(message: Any) -> Response:
         tuple(_result(r) for r in message.results),
         tuple(_condition(c) for c in message.conditions),
         Requirements(
-            {_name(n): _selector(s) for n, s in required.extra_resources.items()},
-            {_name(n): _selector(s) for n, s in required.resources.items()},
-            {_name(n): SchemaSelector(s.api_version, s.kind) for n, s in required.schemas.items()},
+            {n: _selector(s) for n, s in required.extra_resources.items()},
+            {n: _selector(s) for n, s in required.resources.items()},
+            {n: SchemaSelector(s.api_version, s.kind) for n, s in required.schemas.items()},
         ),
     )
 
 
-def _desired(name: str, message: Any) -> Resource:
-    where = f"the desired resource {_name(name)!r}"
-    resource = _decoded_resource(message, where)
-    for key in ("apiVersion", "kind"):
-        if not isinstance(resource.document.get(key), str) or not resource.document[key]:
-            raise _wrong(f"{where} has no {key}")
-    metadata = resource.document.get("metadata", {})
-    if not isinstance(metadata, dict):
-        raise _wrong(f"{where} has a metadata that is no object")
-    return resource
-
-
 def _decoded_resource(message: Any, where: str) -> Resource:
     if not 0 <= message.ready < len(_READY):
-        raise _wrong(f"{where} has the unknown readiness {message.ready}")
-    details = {_name(name): bytes(value) for name, value in message.connection_details.items()}
+        raise answers.refused(f"{where} has the unknown readiness {message.ready}")
+    details = {name: bytes(value) for name, value in message.connection_details.items()}
     return Resource(_value_of(message.resource, where), details, _READY[message.ready])
 
 
 def _result(message: Any) -> Result:
     severity = _SEVERITY.get(message.severity)
     if severity is None:
-        raise _wrong(f"it has a result of the unknown severity {message.severity}")
+        raise answers.refused(f"it has a result of the unknown severity {message.severity}")
     return Result(severity, _text(message.message), _text(message.reason), _target(message.target))
 
 
 def _condition(message: Any) -> Condition:
     status = _STATUS.get(message.status)
     if status is None or not message.type:
-        raise _wrong("it has a condition without type or status")
+        raise answers.refused("it has a condition without type or status")
     texts = (_text(message.reason), _text(message.message))
-    return Condition(_name(message.type), status, *texts, _target(message.target))
+    return Condition(_text(message.type), status, *texts, _target(message.target))
 
 
 def _selector(message: Any) -> Selector:
@@ -172,12 +161,6 @@ def _target(number: int) -> Target:
     return Target.composite_and_claim if number == 2 else Target.composite  # as the protocol counts
 
 
-def _name(text: str) -> str:
-    if not text or len(text) > _LONGEST_NAME or not text.isprintable():
-        raise _wrong(f"it uses {text[:40]!r} as a name")
-    return text
-
-
 def _text(text: str) -> str:
     return text if len(text) <= _LONGEST_MESSAGE else f"{text[:_LONGEST_MESSAGE]}…"
 
@@ -188,10 +171,10 @@ def _value_of(struct: Any, where: str) -> dict[str, Any]:
 
 def _value(message: Any, where: str, depth: int) -> Any:
     if depth > _DEEPEST:
-        raise _wrong(f"{where} nests more than {_DEEPEST} levels")
+        raise answers.refused(f"{where} nests more than {_DEEPEST} levels")
     match message.WhichOneof("kind"):
         case "number_value":
-            return _number(message.number_value, where)
+            return _number(message.number_value)
         case "string_value":
             return message.string_value
         case "bool_value":
@@ -204,16 +187,8 @@ def _value(message: Any, where: str, depth: int) -> Any:
         case "null_value":
             return None
         case _:
-            raise _wrong(f"{where} has a field without a value")
+            raise answers.refused(f"{where} has a field without a value")
 
 
-def _number(value: float, where: str) -> int | float:
-    if not math.isfinite(value):
-        raise _wrong(f"{where} has a number that is not finite")
-    return int(value) if value.is_integer() and abs(value) < 2**63 else value
-
-
-def _wrong(what: str) -> ComposeError:
-    return ComposeError(
-        Problem(f"the function's answer is refused: {what}", fix="fix the function, or pin another version")
-    )
+def _number(value: float) -> int | float:
+    return int(value) if math.isfinite(value) and value.is_integer() and abs(value) < 2**63 else value

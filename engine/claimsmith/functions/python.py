@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import base64
 import binascii
+import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib import import_module
 
 from claimsmith.base.errors import ComposeError, Problem
 from claimsmith.functions import inputs, messages, worker
@@ -45,23 +47,27 @@ def of_code(code: Code) -> Callable[[Place], Function]:
 
     def bound(place: Place) -> Function:
         script = "" if code.folder else inputs.read(_Script, place).script
-        return lambda request: _response(code, script, request)
+        return lambda request: _response(code, script, request, place.timeout)
 
     return bound
 
 
-def _response(code: Code, script: str, request: Request) -> Response:
+def _response(code: Code, script: str, request: Request, seconds: float | None) -> Response:
     worker.require(worker.PYTHON)
     from crossplane.function.proto.v1 import run_function_pb2 as v1
 
     folders = (code.folder,) if code.folder else ()
     message = messages.encoded(request, v1).SerializeToString()
-    answer = worker.worker(worker.PYTHON, folders, code.interpreter).call(
-        {"request": base64.b64encode(message).decode(), "folder": code.folder, "script": script}
+    # What one script leaves behind in its process is nothing to another.
+    purpose = hashlib.sha256(script.encode()).hexdigest() if script else ""
+    answer = worker.worker(worker.PYTHON, folders, code.interpreter, purpose).call(
+        {"request": base64.b64encode(message).decode(), "folder": code.folder, "script": script}, seconds
     )
     if "failed" in answer:
         raise ComposeError(Problem(str(answer["failed"]), fix="fix the script"))
+    unreadable = import_module("google.protobuf.message").DecodeError
     try:
         return messages.decoded(v1.RunFunctionResponse.FromString(base64.b64decode(str(answer.get("response", "")))))
-    except (binascii.Error, ValueError) as error:
-        raise ComposeError(Problem("the script answered with what is no response", fix="fix the script")) from error
+    except (binascii.Error, unreadable, ValueError) as error:
+        what = "the script answered with what is no response, or with one that nests too deeply"
+        raise ComposeError(Problem(what, fix="fix the script")) from error

@@ -7,9 +7,9 @@ has the module of each. Modules are imported when a step needs them, since most 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
-from typing import Final, cast
+from typing import Final, Protocol, cast, runtime_checkable
 
 from claimsmith.base.documents import Document
 from claimsmith.dialects.common.klass import Step
@@ -54,8 +54,20 @@ Declared = Mapping[str, Bind]
 """The functions that a project declares, by their names; each wins over a built-in one of that name."""
 
 
+@runtime_checkable
+class Limited(Protocol):
+    """Declared functions with a limit of time for each call."""
+
+    @property
+    def seconds(self) -> float | None:
+        """The limit; None for that of each engine."""
+        ...
+
+
 def function_for(place: Place, declared: Declared | None = None) -> Function:
     """The function of a step; refused by its name where there is none."""
+    if place.timeout is None and isinstance(declared, Limited):
+        place = replace(place, timeout=declared.seconds)
     step = place.step
     if declared and step.function in declared:
         return declared[step.function](place)

@@ -9,6 +9,7 @@ from typing import Any, Final
 from claimsmith.base.errors import ComposeError, Problem
 from claimsmith.base.names import GroupKind
 from claimsmith.base.values import object_at
+from claimsmith.functions import answers
 from claimsmith.functions.protocol import (
     Function,
     Request,
@@ -52,6 +53,7 @@ def settled(function: Function, request: Request, sources: Sources) -> Response:
     required = request.required_resources or {}
     for _ in range(MAX_ROUNDS + 1):
         response = function(request)
+        answers.check(response, request)
         wanted = response.requirements
         fatal = any(r.severity is Severity.fatal for r in response.results)
         if fatal or wanted in (before, Requirements()):

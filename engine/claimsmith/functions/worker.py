@@ -1,8 +1,11 @@
 """Child processes for the engines of functions: started once, reused by all steps, ended with the command.
 
 An engine is native code or code of the platform: it may loop, crash, or take all memory. So it runs in a process of
-its own with limits (`engines/sandbox.py`). A call that takes too long, answers too much or ends the process is a
-problem of that call; the next one gets a new process.
+its own with limits (`engines/sandbox.py`). A call that takes too long, answers too much, answers what it was not asked
+or ends the process is a problem of that call; the next one gets a new process.
+
+The time of a call does not include what its process waited for a processor, so that a busy machine refuses nothing that
+an idle one runs.
 """
 
 from __future__ import annotations
@@ -10,10 +13,12 @@ from __future__ import annotations
 import atexit
 import json
 import os
+import secrets
 import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -36,6 +41,8 @@ from claimsmith.functions.engines import {0}
 _PROCESSOR_SECONDS = 3600
 """For the whole life of a worker. Each call has its own limit, by the clock."""
 _LONGEST_REPORT = 1 << 16
+_LONGEST_BY_CLOCK = 10
+"""After so many times its limit a call ends by the clock, however busy the machine is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +66,7 @@ class Kind:
 
 
 CEL: Final = Kind("cel", "CEL", "cel_expr_python", "cel", Limits(seconds=10, megabytes=1024))
+CEL_TYPES: Final = Kind("cel_types", "CEL", "cel_expr_python", "cel", CEL.limits)
 KCL: Final = Kind("kcl", "KCL", "kcl_lib", "kcl", Limits(seconds=30, megabytes=4096))
 PYTHON: Final = Kind("python", "Python functions", "crossplane.function", "grpc", Limits(seconds=60, megabytes=4096))
 
@@ -74,13 +82,14 @@ class Worker:
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
 
-    def call(self, request: Mapping[str, Any]) -> Mapping[str, Any]:
-        """The engine's answer; a problem where it gives none."""
-        line = json.dumps(request).encode() + b"\n"
+    def call(self, request: Mapping[str, Any], seconds: float | None = None) -> Mapping[str, Any]:
+        """The engine's answer; a problem where it gives none in the time that it may take."""
+        number = secrets.token_hex(8)
+        line = json.dumps({"number": number, "request": request}).encode() + b"\n"
         with self._lock:
             process = self._running()
             try:
-                answer = self._exchange(process, line)
+                answer = self._exchange(process, line, number, seconds or self._limits.seconds)
             except BaseException:
                 self._end()
                 raise
@@ -122,32 +131,28 @@ class Worker:
         )
         return self._process
 
-    def _exchange(self, process: subprocess.Popen[bytes], line: bytes) -> Mapping[str, Any]:
-        late = threading.Event()
-
-        def give_up() -> None:
-            late.set()
-            _kill(process)
-
-        timer = threading.Timer(self._limits.seconds, give_up)
-        timer.daemon = True
-        timer.start()
+    def _exchange(
+        self, process: subprocess.Popen[bytes], line: bytes, number: str, seconds: float
+    ) -> Mapping[str, Any]:
+        watch = _Watch(process, seconds)
         try:
             received = self._send_and_receive(process, line)
         finally:
-            timer.cancel()
-        if late.is_set():
-            what = f"took longer than {self._limits.seconds:g} seconds"
-            raise ComposeError(Problem(what, fix="look for a loop that does not end"))
+            watch.end()
+        if watch.late:
+            what = f"took longer than {seconds:g} seconds"
+            raise ComposeError(Problem(what, fix="look for a loop that does not end, or allow more time"))
         if not received.endswith(b"\n"):
             raise ComposeError(self._crashed(process))
         try:
             answer = json.loads(received)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise ComposeError(Problem(f"the {self._kind.label} engine answered with what is no JSON")) from error
-        if not isinstance(answer, dict):
-            raise ComposeError(Problem(f"the {self._kind.label} engine answered with what is no object"))
-        return answer
+        if not isinstance(answer, dict) or answer.get("number") != number or not isinstance(answer.get("answer"), dict):
+            # A script that writes to the channel itself must not answer for another one.
+            what = f"the {self._kind.label} engine answered what it was not asked"
+            raise ComposeError(Problem(what, fix="let the code use compose(req, rsp) and nothing of its process"))
+        return dict(answer["answer"])
 
     def _send_and_receive(self, process: subprocess.Popen[bytes], line: bytes) -> bytes:
         if process.stdin is None or process.stdout is None:  # both are pipes: see above
@@ -184,6 +189,48 @@ class Worker:
         process.wait()
 
 
+class _Watch:
+    """Ends a process that takes longer than it may."""
+
+    def __init__(self, process: subprocess.Popen[bytes], seconds: float) -> None:
+        self._process, self._seconds = process, seconds
+        self._done = threading.Event()
+        self._start, self._waited = time.monotonic(), _waits(process.pid)
+        self.late = False
+        threading.Thread(target=self._run, daemon=True).start()
+
+    def end(self) -> None:
+        """Stop watching."""
+        self._done.set()
+
+    def _run(self) -> None:
+        left = self._seconds
+        while left > 0:
+            if self._done.wait(left):
+                return
+            left = self._left()
+        self.late = True
+        _kill(self._process)
+
+    def _left(self) -> float:
+        """The seconds that the process has left of its own, or that are left by the clock."""
+        elapsed = time.monotonic() - self._start
+        waits = _waits(self._process.pid)
+        waited = max((each - self._waited.get(thread, 0.0) for thread, each in waits.items()), default=0.0)
+        return min(self._seconds - (elapsed - waited), _LONGEST_BY_CLOCK * self._seconds - elapsed)
+
+
+def _waits(pid: int) -> dict[str, float]:
+    """The seconds that each thread of a process waited for a processor; empty where the system does not count them."""
+    folder = f"/proc/{pid}/task"
+    found: dict[str, float] = {}
+    with suppress(OSError, ValueError, IndexError):
+        for thread in os.listdir(folder):
+            with open(f"{folder}/{thread}/schedstat", encoding="ascii") as file:
+                found[thread] = int(file.read().split()[1]) / 1e9  # on a processor, waiting, time slices
+    return found
+
+
 def _kill(process: subprocess.Popen[bytes]) -> None:
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
@@ -208,13 +255,13 @@ def require(kind: Kind) -> None:
         raise ComposeError(Problem(what, fix=f"pip install 'claimsmith[{kind.extra}]'"))
 
 
-_workers: dict[tuple[str, tuple[str, ...], str], Worker] = {}
+_workers: dict[tuple[str, tuple[str, ...], str, str], Worker] = {}
 _workers_lock = threading.Lock()
 
 
-def worker(kind: Kind, folders: Iterable[str] = (), interpreter: str = "") -> Worker:
-    """The worker of an engine that may read these folders; the same one for the whole command."""
-    key = (kind.engine, tuple(sorted(folders)), interpreter)
+def worker(kind: Kind, folders: Iterable[str] = (), interpreter: str = "", purpose: str = "") -> Worker:
+    """The worker of an engine that may read these folders; the same one for the whole command and a purpose."""
+    key = (kind.engine, tuple(sorted(folders)), interpreter, purpose)
     with _workers_lock:
         if not _workers:
             atexit.register(stop_all)

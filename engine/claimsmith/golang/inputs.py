@@ -40,7 +40,9 @@ def refused(wanted: str, value: Value, where: str) -> TransformError:
 
 def kind_of(value: Value) -> str:
     """What the value is, in words."""
-    kinds = {dict: "an object", list: "a list", tuple: "a list", type(None): "null", str: "text", bool: "a boolean"}
+    kinds = {dict: "an object", list: "a list", tuple: "a list", type(None): "null", bool: "a boolean"}
+    if isinstance(value, str):
+        return "text"
     return kinds.get(type(value)) or ("a number" if isinstance(value, int | float) else f"a {type(value).__name__}")
 
 

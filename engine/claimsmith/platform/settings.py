@@ -79,6 +79,10 @@ class _Functions(Model):
         description="Functions that may run code of compositions, and folders of functions/ in Python; * is any text.",
     )
     interpreter: str = Field("", description="The Python interpreter for them, below the project; this one if empty.")
+    seconds: Annotated[float, Field(gt=0, le=3600, strict=False)] | None = Field(
+        None,
+        description="The most that one call of a function outside of this process takes, instead of its own limit.",
+    )
 
 
 class _Settings(Model):
@@ -90,7 +94,8 @@ class _Settings(Model):
         (), description="One entry for each folder below stacks/<stack>/claims/."
     )
     functions: _Functions = Field(
-        default_factory=lambda: _Functions(scripts=(), interpreter=""), description="What composition functions may do."
+        default_factory=lambda: _Functions(scripts=(), interpreter="", seconds=None),
+        description="What composition functions may do.",
     )
 
 
@@ -126,6 +131,8 @@ class FunctionSettings:
     """Functions that may run code of compositions or of the project."""
     interpreter: str = ""
     """The Python interpreter that runs it, below the project."""
+    seconds: float | None = None
+    """What one call of a function outside of this process may take; None for the limit of its engine."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +158,7 @@ def read(document: Document | None) -> Settings:
         return Settings()
     raw = parse(_Settings, document)
     _refuse_twins(raw, document)
-    functions = FunctionSettings(raw.functions.scripts, raw.functions.interpreter)
+    functions = FunctionSettings(raw.functions.scripts, raw.functions.interpreter, raw.functions.seconds)
     return Settings(tuple(_entry(g, document, i) for i, g in enumerate(raw.claims)), functions)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -21,7 +21,7 @@ from claimsmith.base.values import object_at
 from claimsmith.dialects.crossplane.composition import FUNCTIONS, function_of
 from claimsmith.functions.protocol import Function
 from claimsmith.functions.registry import Bind, Place
-from claimsmith.project.load import load
+from claimsmith.project.load import leads_out, load
 
 if TYPE_CHECKING:
     from claimsmith.functions import grpc_caller, kcl
@@ -58,6 +58,8 @@ class Declared(Mapping[str, Bind]):
     folders: Mapping[str, Bind]
     confined: frozenset[str] = frozenset()
     """The folders whose code can do no harm: the kernel confines it."""
+    seconds: float | None = None
+    """What one call of a function outside of this process may take; None for the limit of its engine."""
 
     def __getitem__(self, name: str) -> Bind:
         if name in self.exact:
@@ -118,7 +120,7 @@ def _harmless(found: Declared) -> Declared:
     """The functions without those that run code which is not confined."""
     exact = {name: bind if name == "function-kcl" else _distrusted for name, bind in found.exact.items()}
     folders = {name: bind if name in found.confined else _distrusted for name, bind in found.folders.items()}
-    return Declared(exact, folders, found.confined)
+    return replace(found, exact=exact, folders=folders)
 
 
 def _distrusted(place: Place) -> Function:
@@ -136,7 +138,7 @@ def declared(
     """The functions of a project: its folders, the documents of its functions.yaml, and what its settings permit."""
     folder = root / FOLDER
     exact: dict[str, Bind] = {
-        "function-kcl": lambda place: _in_composition(folder)(place),
+        "function-kcl": lambda place: _in_composition(folder, root)(place),
         "function-python": _permitted(settings, lambda place: _code("", root, settings)(place)),
     }
     for document in documents:
@@ -145,9 +147,10 @@ def declared(
             from claimsmith.functions import grpc_caller
 
             exact[name] = _permitted(settings, grpc_caller.of_function(name, place))
-    found = _folders(folder)
+    found = _folders(folder, root)
     embedded = {path.name: _embedded(path, root, settings) for path in found}
-    return Declared(exact, embedded, frozenset(path.name for path in found if (path / "main.k").is_file()))
+    confined = frozenset(path.name for path in found if (path / "main.k").is_file())
+    return Declared(exact, embedded, confined, settings.seconds if settings else None)
 
 
 def _permitted(settings: FunctionSettings | None, bind: Bind) -> Bind:
@@ -221,9 +224,26 @@ def _is_loopback(host: str) -> bool:
         return False
 
 
-def _folders(folder: Path) -> Sequence[Path]:
+def _folders(folder: Path, root: Path) -> Sequence[Path]:
+    """The folders of functions. A link that leads out of the project is refused: its target would become readable."""
     found = sorted(folder.iterdir()) if folder.is_dir() else []
-    return [p for p in found if p.name != MODULES and any((p / main).is_file() for main in ("main.k", "main.py"))]
+    mains = ("main.k", "main.py")
+    functions = [p for p in found if p.name != MODULES and any((p / main).is_file() for main in mains)]
+    for path in functions:
+        for part in (path, *(path / main for main in mains if (path / main).is_file()), *path.glob("*.k")):
+            _stays(part, root)
+    return functions
+
+
+def _stays(path: Path, root: Path) -> Path:
+    """A path of the project, resolved; refused where it leads elsewhere, or to the project as a whole."""
+    if strange := leads_out(path, root=root):
+        raise LoadError(strange)
+    found, whole = path.resolve(), root.resolve()
+    if whole.is_relative_to(found):
+        what = f"{_shown(path, root)} is the whole project: a function would read all of its files"
+        raise LoadError(Problem(what, fix="keep the function and its modules in folders of their own"))
+    return found
 
 
 def _embedded(folder: Path, root: Path, settings: FunctionSettings | None) -> Bind:
@@ -247,11 +267,11 @@ def _code(folder: str, root: Path, settings: FunctionSettings | None) -> Bind:
     return python.of_code(python.Code(folder, _interpreter(root, settings)))
 
 
-def _in_composition(folder: Path) -> Bind:
+def _in_composition(folder: Path, root: Path) -> Bind:
     """KCL programs of compositions, with the modules of the project."""
     from claimsmith.functions import kcl
 
-    modules = _modules(folder / MODULES)
+    modules = _modules(folder / MODULES, root)
     return kcl.of_program(kcl.Program(packages=modules, folders=tuple(sorted(modules.values()))))
 
 
@@ -291,7 +311,7 @@ def _dependencies(folder: Path, root: Path) -> Iterator[tuple[str, str]]:
         if found is None or not found.resolve().is_relative_to(root.resolve()):
             what = f"{_shown(listed, root)} needs the module {name!r}, which the project does not have"
             raise LoadError(Problem(what, fix=f"copy it to {FOLDER}/{MODULES}/{name}: nothing is fetched in a run"))
-        yield name, str(found.resolve())
+        yield name, str(_stays(found, root))
 
 
 def _places(name: str, source: Any, folder: Path, root: Path) -> Iterator[Path]:
@@ -302,9 +322,9 @@ def _places(name: str, source: Any, folder: Path, root: Path) -> Iterator[Path]:
     yield root / FOLDER / MODULES / name
 
 
-def _modules(folder: Path) -> dict[str, str]:
+def _modules(folder: Path, root: Path) -> dict[str, str]:
     found = sorted(folder.iterdir()) if folder.is_dir() else []
-    return {p.name: str(p.resolve()) for p in found if (p / _MODULE_FILE).is_file()}
+    return {p.name: str(_stays(p, root)) for p in found if (p / _MODULE_FILE).is_file()}
 
 
 def _shown(path: Path, root: Path) -> str:

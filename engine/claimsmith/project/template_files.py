@@ -7,7 +7,7 @@ from pathlib import Path, PurePosixPath
 
 from claimsmith.base.errors import LoadError, Problem
 from claimsmith.functions.registry import Files
-from claimsmith.project.load import read_text
+from claimsmith.project.load import leads_out, read_text
 
 
 def template_files(folder: Path) -> Files:
@@ -28,6 +28,8 @@ def _read(folder: Path, directory: str) -> Mapping[str, str]:
     root = folder.joinpath(*inner)
     if not root.is_dir():
         return {}
+    if strange := leads_out(root, root=folder):
+        raise LoadError(strange)
     found = sorted((p.relative_to(root).parts, p) for p in root.rglob("*") if p.is_file())
     shown = [(parts, path) for parts, path in found if not any(part.startswith(".") for part in parts)]
     return {"/".join(parts): read_text(path, root=folder) for parts, path in shown}

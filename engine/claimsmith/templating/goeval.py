@@ -17,7 +17,7 @@ from typing import Any
 from claimsmith.base import fieldpath
 from claimsmith.base.errors import Source, suggest
 from claimsmith.golang import inputs
-from claimsmith.templating import functions, goast, insertions, limits
+from claimsmith.templating import claimed, functions, goast, insertions, limits
 from claimsmith.templating.functions.builtins import text_of, truth
 from claimsmith.templating.functions.registry import Function
 from claimsmith.templating.goparse import Tree
@@ -109,14 +109,14 @@ class _Run:
         outer, self.output = self.output, limits.Output()
         try:
             self.invoke(pos, name, data)
-            return str(self.output)
+            return claimed.included(str(self.output))
         finally:
             self.output = outer
 
     def write(self, pos: int, text: str, *, literal: bool = False) -> None:
         with raised_at(self.place, pos):
             self.budget.spend(len(text))
-            self.output.marks.append((self.output.size, pos, literal))
+            self.output.begins.append((self.output.size, pos, literal))
             self.output.write(text)
 
     def print(self, pos: int, pipe: goast.Pipe, value: Any) -> None:
@@ -129,8 +129,11 @@ class _Run:
         if not isinstance(value, str):
             with raised_at(self.place, pos):
                 self.budget.spend(limits.size(value))
-                value = text_of(value)
-        self.write(pos, value if self.rules else insertions.marked(value))
+        if self.rules:
+            text = claimed.printed(value, text_of)
+        else:
+            text = insertions.marked(value if isinstance(value, str) else text_of(value))
+        self.write(pos, text)
 
     def branch(self, node: goast.Branch, dot: Any) -> None:
         outer = len(self.scope)
@@ -228,7 +231,7 @@ class _Run:
             if self.rules and name.name == "include":
                 return self.include(name.pos, *accepted)
             seed = (self.seed(name.pos),) if self.rules and name.pos in self.rules.derived else ()
-            result = function.call(*seed, *accepted)
+            result = claimed.called(function, accepted, seed) if self.rules else function.call(*accepted)
             self.budget.spend(limits.fits(limits.width(result)))
         return result
 

@@ -2,12 +2,13 @@
 
 A missing field is null and prints `<no value>`, templates may be named and included, and there are more functions than
 our own templates have. The limits are the same, and so is the rest of the sandbox: no file, clock, environment or
-network. What Go would draw at random is derived from a seed, and reported.
+network. What Go would draw at random is derived from a seed, and reported. What a claim contains stays a value in the
+output (`claimed.py`), which Go does not care about.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -15,14 +16,17 @@ from typing import Any
 
 from claimsmith.base.documents import Document, read_documents
 from claimsmith.base.errors import Source
-from claimsmith.templating import functions, goeval, golex, goparse, goread, limits
+from claimsmith.templating import claimed, functions, goeval, golex, goparse, goread, limits
 from claimsmith.templating.functions import composition, derived, remaining
 from claimsmith.templating.functions.registry import Function
 from claimsmith.templating.goeval import Rules
+from claimsmith.templating.insertions import Inserted, places_of_marks, refuse_strays, unmarked
 from claimsmith.templating.problems import Place, TemplateError, raised_at
 
 MISSING = ("default", "invalid", "zero", "error")
 """The values of Go's option `missingkey`."""
+OF_OTHERS = ("observed", "desired")
+"""The data that a claim's author can have a say in; context and environment are the platform's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,16 +34,19 @@ class Rendering:
     """What a template makes, and where it asked for random values."""
 
     text: str
+    inserted: tuple[Inserted, ...] = ()
+    """Where texts of others are in it."""
     derived: tuple[tuple[str, Source], ...] = ()
     """Function and place of each value that was derived instead of drawn."""
-    marks: Sequence[tuple[int, int, bool]] = field(default=(), repr=False)
+    parts: Sequence[tuple[int, int, bool]] = field(default=(), repr=False)
+    """Where each part begins: in the text, and in the template; and whether it is text of the template itself."""
     template: Place = field(default=Place("", ""), repr=False)
 
     def origin(self, where: Source) -> Source:
         """The place in the template that wrote a place of the text."""
         lines = self.text.split("\n")
         offset = sum(len(line) + 1 for line in lines[: where.line - 1]) + where.column - 1
-        begin, pos, literal = self.marks[max(bisect_right(self.marks, offset, key=lambda mark: mark[0]) - 1, 0)]
+        begin, pos, literal = self.parts[max(bisect_right(self.parts, offset, key=lambda mark: mark[0]) - 1, 0)]
         return self.template.at(pos + offset - begin if literal else pos)
 
 
@@ -68,14 +75,21 @@ def render(
         if found:
             raise TemplateError(*found)
         calls = goread.called(tree, derived.FAMILY.functions)
-        output = goeval.execute(tree, limits.plain(data), Rules(table(), missing, seed, calls))
+        seen = limits.plain(data)
+        seen |= {key: claimed.texts_of(seen[key]) for key in OF_OTHERS if key in seen}
+        output = goeval.execute(tree, seen, Rules(table(), missing, seed, calls))
     drawn = tuple((_word(text, pos), tree.place.at(pos)) for pos in calls)
-    return Rendering(str(output), drawn, output.marks, tree.place)
+    written = str(output)
+    removed = places_of_marks(written)
+    parts = [(begin - bisect_left(removed, begin), pos, literal) for begin, pos, literal in output.begins]
+    final, inserted = unmarked(written)
+    return Rendering(final, tuple(inserted), drawn, parts, tree.place)
 
 
 def documents(rendering: Rendering, *, file: str) -> list[Document]:
     """The documents of the output; as in Crossplane, the last of a repeated key counts."""
     with raised_at():
+        refuse_strays(rendering.text, list(rendering.inserted), file)
         return read_documents(rendering.text, file=file, repeated=True)
 
 

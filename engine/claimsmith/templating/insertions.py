@@ -20,6 +20,8 @@ from claimsmith.templating.problems import refusal
 # Halves of surrogate pairs: no document can hold them.
 _OPEN, _CLOSE = "\udce0", "\udce1"
 _MARKED = re.compile(f"{_OPEN}([^{_OPEN}{_CLOSE}]*){_CLOSE}")
+_SURROGATES = re.compile("[\ud800-\udfff]")
+"""Halves of pairs: they have no bytes for a parser to read."""
 _MARKS = re.compile(f"[{_OPEN}{_CLOSE}]")
 _HARMLESS = re.compile(r"[A-Za-z0-9]([A-Za-z0-9_./+@ -]*[A-Za-z0-9])?")
 _Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -55,6 +57,11 @@ def marked(text: str) -> str:
     return f"{_OPEN}{_MARKS.sub('?', text)}{_CLOSE}"
 
 
+def without_marks(text: str) -> str:
+    """A text that nobody marked; what looks like a mark in it is none."""
+    return _MARKS.sub("?", text) if _OPEN in text or _CLOSE in text else text
+
+
 def unmarked(text: str) -> tuple[str, list[Inserted]]:
     """The output without marks, and where they were."""
     parts: list[str] = []
@@ -69,14 +76,19 @@ def unmarked(text: str) -> tuple[str, list[Inserted]]:
     return "".join([*parts, text[last:]]), found
 
 
+def places_of_marks(text: str) -> list[int]:
+    """Where the marks are in an output."""
+    return [match.start() for match in _MARKS.finditer(text)]
+
+
 def refuse_strays(text: str, inserted: list[Inserted], file: str) -> None:
     """Refuse an output in which a printed text is more than a value."""
     doubtful = [i for i in inserted if not _HARMLESS.fullmatch(text, i.start, i.end)]
     if not doubtful:
         return
     try:
-        nodes = list(_nodes(text))
-    except (yaml.YAMLError, UnicodeEncodeError):
+        nodes = list(_nodes(_SURROGATES.sub("?", text)))
+    except yaml.YAMLError:
         return  # it is no document at all, which its reader reports
     for place in doubtful:
         if not _in_comment(text, place) and not any(_holds(node, text, _trimmed(text, place)) for node in nodes):
@@ -99,7 +111,7 @@ def _nodes(text: str) -> Iterator[_Node]:
                 opened.append((_index(event.start_mark), bool(event.flow_style)))
             case yaml.CollectionEndEvent():
                 start, flow = opened.pop()
-                if flow:
+                if flow and text[start] in "[{":  # `a: b` in a list is an object too, but no value by itself
                     yield _Node(start, _index(event.end_mark), "", scalar=False, decorated=False)
 
 

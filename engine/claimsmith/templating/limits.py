@@ -48,7 +48,7 @@ class Output:
 
     def __init__(self) -> None:
         self.parts: list[str] = []
-        self.marks: list[tuple[int, int, bool]] = []
+        self.begins: list[tuple[int, int, bool]] = []
         """Where each part begins: here, and in the template; and whether it is text of the template itself."""
         self.size = 0
 

@@ -69,7 +69,8 @@ def condition_reads(template: Template) -> Iterator[str]:
     """The fields that the condition of a template reads, as far as its text shows them."""
     if template.when:
         names = "|".join((*SIDES, *((re.escape(template.loop.each),) if template.loop else ())))
-        yield from re.findall(rf"(?<![\w.'\"])(?:{names})(?:\.[A-Za-z_]\w*)*", template.when)
+        # A name before a parenthesis is a method, and no field.
+        yield from re.findall(rf"(?<![\w.'\"])(?:{names})(?:\.[A-Za-z_]\w*\b(?!\s*\())*", template.when)
 
 
 def claim_reads(template: Template) -> Iterator[str]:

@@ -9,12 +9,14 @@ import base64
 import datetime
 import hashlib
 import json
+import math
 import re
 import secrets
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
+import re2  # type: ignore[import-untyped]  # it ships no types
 from cel_expr_python import cel  # type: ignore[import-untyped]  # it ships no marker of its types
 
 from claimsmith.functions.engines.child import Engine
@@ -22,8 +24,10 @@ from claimsmith.functions.engines.child import Engine
 _EXTENSIONS = ("strings", "lists", "sets", "math", "optional", "bindings", "encoders", "two-var-comprehensions")
 _OMIT = f"\ue000omit-{secrets.token_hex(8)}\ue001"
 """Stands for the value of `omit()`; no input can contain it."""
-_ABSENT = re.compile(r"Key not found|No value with name|Index error|no such|out of bounds|no_matching_key")
+_ABSENT = re.compile(r"[A-Z_]+: (Key not found|No value with name|Index error|no such|no_matching_key)")
+"""How messages about something absent begin; what follows may be text of a claim."""
 _DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
+_LONGEST_PATTERN, _LONGEST_DRAWN = 1000, 10_000
 
 
 def start(folders: Sequence[str], confined: bool) -> Engine:  # noqa: ARG001 - every engine is started alike
@@ -47,7 +51,7 @@ def answer(request: Mapping[str, Any]) -> Mapping[str, Any]:
         return {"failed": str(error), "absent": False}
     if result.type() == cel.Type.ERROR:
         message = str(result.plain_value())
-        return {"failed": message, "absent": bool(_ABSENT.search(message))}
+        return {"failed": message, "absent": bool(_ABSENT.match(message))}
     return {"value": _plain(result.plain_value()), "returns": returns, "omit": _OMIT}
 
 
@@ -59,10 +63,14 @@ def _compiled(text: str, kinds: tuple[tuple[str, str], ...]) -> tuple[Any, str]:
 
 @lru_cache(maxsize=256)
 def _environment(kinds: tuple[tuple[str, str], ...]) -> Any:
-    extensions = "".join(f"  - name: {name}\n" for name in _EXTENSIONS)
-    config = cel.NewEnvConfigFromYaml(f"name: functions\nextensions:\n{extensions}")
     types = {"list": cel.Type.List(cel.Type.DYN), "dyn": cel.Type.DYN}
-    return cel.NewEnv(config=config, variables={n: types[k] for n, k in kinds}, functions=_functions())
+    return cel.NewEnv(config=config(), variables={n: types[k] for n, k in kinds}, functions=functions())
+
+
+def config() -> Any:
+    """The libraries that expressions may use."""
+    extensions = "".join(f"  - name: {name}\n" for name in _EXTENSIONS)
+    return cel.NewEnvConfigFromYaml(f"name: functions\nextensions:\n{extensions}")
 
 
 def _with_bytes(value: Any) -> Any:
@@ -89,13 +97,16 @@ def _plain(value: Any) -> Any:
             return value.isoformat().replace("+00:00", "Z")
         case datetime.timedelta():
             return f"{value.total_seconds():g}s"
+        case float() if not math.isfinite(value):
+            raise ValueError("the expression returns a number that is not finite")
         case None | bool() | int() | float() | str():
             return value
         case _:
             raise TypeError(f"the expression returns a {type(value).__name__}, which no document can hold")
 
 
-def _functions() -> list[Any]:
+def functions() -> list[Any]:
+    """What kro adds to them."""
     kind = cel.Type
     dyn, text, number, items = kind.DYN, kind.STRING, kind.INT, kind.List(kind.DYN)
     objects = kind.Map(kind.STRING, kind.DYN)
@@ -153,12 +164,24 @@ def _check_index(index: int, last: int) -> None:
 
 
 def _find(text: str, pattern: str) -> str:
-    found = re.search(pattern, text)
+    found = _pattern(pattern).search(text)
     return found.group(0) if found else ""
 
 
 def _find_all(text: str, pattern: str) -> list[str]:
-    return [found.group(0) for found in re.finditer(pattern, text)]
+    return [found.group(0) for found in _pattern(pattern).finditer(text)]
+
+
+def _pattern(text: str) -> Any:
+    """An expression of RE2, as in Go: a search takes time linear in the text, whatever a claim contains."""
+    if len(text) > _LONGEST_PATTERN:
+        raise ValueError(f"a pattern has {len(text)} characters; the most is {_LONGEST_PATTERN}")
+    options = re2.Options()
+    options.log_errors = False
+    try:
+        return re2.compile(text, options)
+    except re2.error as error:
+        raise ValueError(f"the pattern {text!r} is invalid") from error
 
 
 def seeded_int(least: int, most: int, seed: str) -> int:
@@ -173,6 +196,8 @@ def seeded_string(length: int, seed: str) -> str:
     """A text of digits and lower-case letters that only the seed decides."""
     if length <= 0:
         raise ValueError("random.seededString: length must be positive")
+    if length > _LONGEST_DRAWN:
+        raise ValueError(f"random.seededString: the most is {_LONGEST_DRAWN} characters")
     digest, chosen = hashlib.sha256(seed.encode()).digest(), ""
     for index in range(length):
         start = (index * 4) % len(digest)

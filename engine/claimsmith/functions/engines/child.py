@@ -13,11 +13,11 @@ from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Any, BinaryIO, Final
 
-from claimsmith.functions.engines import sandbox
+from claimsmith.functions.engines import sandbox, syscalls
 
 Engine = Callable[[Mapping[str, Any]], Mapping[str, Any]]
 """Answers one request."""
-ENGINES: Final = ("cel", "kcl", "python")
+ENGINES: Final = ("cel", "cel_types", "kcl", "python")
 
 
 def main() -> None:
@@ -30,24 +30,29 @@ def main() -> None:
         raise SystemExit(f"no such engine: {settings['engine']}")
     engine = import_module(f"claimsmith.functions.engines.{settings['engine']}_engine")
     readable = [*settings["folders"], *getattr(engine, "READABLE", ())]
-    confined = sandbox.confine(readable)
     sandbox.limit(megabytes=settings["megabytes"], processor_seconds=settings["processor_seconds"])
+    confined = sandbox.confine(readable)
+    syscalls.refuse()
     answer: Engine = engine.start(settings["folders"], confined)
     for line in sys.stdin.buffer:
-        reply = _answered(answer, line)
-        answers.write(json.dumps(reply).encode() + b"\n")
+        answers.write(_answered(answer, line))
         answers.flush()
 
 
-def _answered(answer: Engine, line: bytes) -> Mapping[str, Any]:
+def _answered(answer: Engine, line: bytes) -> bytes:
+    asked = json.loads(line)
     try:
-        return answer(json.loads(line))
+        return _line(asked["number"], answer(asked["request"]))
     except MemoryError:
-        return {"error": "needs more memory than it may use"}
+        return _line(asked["number"], {"error": "needs more memory than it may use"})
     except RecursionError:
-        return {"error": "nests too deeply"}
+        return _line(asked["number"], {"error": "nests too deeply"})
     except Exception as error:  # whatever an engine raises is an answer: the parent names step and reason
-        return {"error": f"{type(error).__name__}: {error}"}
+        return _line(asked["number"], {"error": f"{type(error).__name__}: {error}"})
+
+
+def _line(number: str, answer: Mapping[str, Any]) -> bytes:
+    return json.dumps({"number": number, "answer": answer}).encode() + b"\n"
 
 
 def _own_output() -> BinaryIO:

@@ -1,7 +1,8 @@
 """Runs a function's own program, and ends it with all that it started once the command that needs it is gone.
 
 The command holds the other end of this process's standard input, which the system closes when the command ends, even by
-SIGKILL. Should this process be killed itself, the kernel ends the program.
+SIGKILL. Should this process be killed itself, the kernel ends the program. Processes that the program started and left
+to themselves, in groups or sessions of their own, become children of this one, and end with it too.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ def main() -> None:
     settings = json.loads(sys.argv[2])
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
+    sandbox.adopt_orphans()
     own = os.getpid()
     program = subprocess.Popen(
         settings["command"],
@@ -79,3 +81,4 @@ def _end(program: subprocess.Popen[bytes]) -> None:
             os.killpg(program.pid, number)
         with suppress(subprocess.TimeoutExpired):
             program.wait(seconds)
+    sandbox.end_descendants()

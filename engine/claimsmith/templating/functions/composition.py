@@ -169,4 +169,5 @@ def _represent_text(dumper: yaml.SafeDumper, text: str) -> yaml.Node:
     return dumper.represent_scalar("tag:yaml.org,2002:str", strconv.scrubbed(text), style=style)
 
 
+_Dumper.add_multi_representer(str, _represent_text)
 _Dumper.add_representer(str, _represent_text)

@@ -15,6 +15,8 @@ FAMILY = Family("lists")
 
 def same(first: Any, second: Any) -> bool:
     """Whether the values are equal, and of the same type: 1 is neither true nor 1.0."""
+    if isinstance(first, str) and isinstance(second, str):
+        return first == second
     if type(first) is not type(second):
         return False
     match first:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import math
 import posixpath
 import re
 import zlib
@@ -255,7 +256,10 @@ def minf(*values: Any) -> float:
 @FAMILY.add("biggest any any...")
 def biggest(*values: Any) -> int:
     """The largest, as an integer."""
-    return int(maxf(*values))
+    largest = maxf(*values)
+    if not math.isfinite(largest):
+        raise refusal(f"biggest cannot make an integer of {largest}", "give finite numbers")
+    return int(largest)
 
 
 @FAMILY.add("regexQuoteMeta str")

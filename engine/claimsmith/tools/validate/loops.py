@@ -1,4 +1,4 @@
-"""Loops and conditions before any claim exists: what they read, and whether a condition can be evaluated."""
+"""Loops and conditions before any claim exists: what they read, and whether a condition fits the claim's schema."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from claimsmith.base import fieldpath
 from claimsmith.base.errors import EngineError, Problem
 from claimsmith.dialects.common.klass import Class, Template
 from claimsmith.dialects.common.loops import SIDES, claim_reads, is_path
-from claimsmith.functions import cel
+from claimsmith.functions import cel, cel_types
+from claimsmith.functions.cel_types import Types
 from claimsmith.kubernetes import schema as schemas
 from claimsmith.kubernetes.schema import Schema
 from claimsmith.tools.validate.rules import Findings
@@ -25,7 +26,8 @@ def check_loops(template: Template, klass: Class, rules: Rules) -> Findings:
         findings.wrong("loop-unsound", _unknown_fields(template, klass, source))
         findings.wrong("loop-unsound", _no_list(template, klass, source))
     if template.when and not is_path(template.when):
-        findings.wrong("condition-invalid", _invalid(template, klass))
+        unknown = list(_unknown_fields(template, klass, source)) if source is not None else []
+        findings.wrong("condition-invalid", _invalid(template, klass, None if unknown else source))
     return findings
 
 
@@ -46,16 +48,30 @@ def _no_list(template: Template, klass: Class, source: Schema) -> Iterator[Probl
         yield _problem(what, "forEach.in", "name a list", template, klass)
 
 
-def _invalid(template: Template, klass: Class) -> Iterator[Problem]:
+def _invalid(template: Template, klass: Class, source: Schema | None) -> Iterator[Problem]:
     names = [*SIDES, *((template.loop.each,) if template.loop else ())]
+    condition = cel.expression(template.when, names)
     try:
-        returns = cel.expression(template.when, names).returns()
+        returns = condition.returns()
+        mistyped = condition.type_problems(_types(template, source)) if source is not None else []
     except EngineError as error:
         yield from (_problem(f"{template.name}: {p.what}", "when", p.fix, template, klass) for p in error.problems)
         return
     if returns != "BOOL":
         what = f"{template.name}: the condition `{template.when}` returns {returns.lower()}, and must return a boolean"
         yield _problem(what, "when", "compare the value, for example `… == true`", template, klass)
+    for what, fix in mistyped:
+        yield _problem(f"{template.name}: the condition `{template.when}`: {what}", "when", fix, template, klass)
+
+
+def _types(template: Template, source: Schema) -> Types:
+    """The types of what a condition reads, by the schema of the claim."""
+    types = Types()
+    types.declare("metadata", cel_types.metadata())
+    types.declare("spec", schemas.at_path(source, ("spec",)))
+    if template.loop:
+        types.declare(template.loop.each, schemas.at_path(source, (*fieldpath.parse(template.loop.path), 0)))
+    return types
 
 
 def _problem(what: str, field: str, fix: str, template: Template, klass: Class) -> Problem:

@@ -74,7 +74,11 @@ RULES: Final = {
         Rule("patch-set-unused", "warning", "A patch set that no resource names."),
         # Loops and conditions
         Rule("loop-unsound", "error", "A loop or a condition over a field that claims of the kind do not have."),
-        Rule("condition-invalid", "error", "A condition that is no CEL expression, or returns no boolean."),
+        Rule(
+            "condition-invalid",
+            "error",
+            "A condition that is no CEL expression, does not fit the claim's schema, or returns no boolean.",
+        ),
         # References
         Rule("reference-unknown", "error", "A selector of a field whose target kind is unknown."),
         Rule("reference-never-matches", "either", "A selector that nothing in the platform or stack can fit."),
