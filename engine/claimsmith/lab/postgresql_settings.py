@@ -39,7 +39,6 @@ def _run(project: Project, stack: str, *words: str, stdin: str | None = None) ->
     done = workspace.pulumi(project, *words, stdin=stdin)
     if not done.returncode:
         return done.stdout
-    if "passphrase" in done.stderr:
-        raise workspace.unreadable(stack, done.stderr)
+    workspace.refuse_unfit(project, stack)
     what = f"the settings of {stack!r} cannot be written: {workspace.errors_in(done.stderr)}"
     raise DeployError(Problem(what, fix=f"see its output: pulumi {' '.join(words[:2])} --stack {stack}"))
