@@ -12,6 +12,7 @@ import typer
 
 from claimsmith.cli import (
     arguments,
+    backend,
     completion,
     console,
     convert,
@@ -35,6 +36,7 @@ app = typer.Typer(
 )
 app.add_typer(toolchain.app, name="toolchain")
 app.add_typer(local.app, name="local")
+app.add_typer(backend.app, name="backend")
 app.command()(queries.explain)
 app.command()(queries.drift)
 app.command()(queries.connection)
@@ -333,7 +335,7 @@ def env() -> None:
     """
     import shlex
 
-    from claimsmith.project import workspace
+    from claimsmith.project import encryption, workspace
 
     project = console.find_project()
     for name, value in workspace.settings(project).items():
@@ -341,6 +343,10 @@ def env() -> None:
         console.print_document(f"export {name}={shlex.quote(value)}\n")
     if problem := workspace.legacy_state(project):
         console.print_problems([problem], label="warning")
+    if problems := encryption.unfit(project, os.environ):
+        console.print_problems(problems)
+        # So that `eval "$(claimsmith env)" && pulumi …` ends here: the engine would only refuse the passphrase.
+        console.print_document("false\n")
 
 
 def main() -> None:

@@ -26,7 +26,9 @@ def up(
     stack: Annotated[
         str | None,
         typer.Option(
-            "--stack", help="Install the definitions that this stack needs.", autocompletion=completion.stacks
+            "--stack",
+            help="Install the definitions that this stack needs; with --postgresql, let it deploy to the server.",
+            autocompletion=completion.stacks,
         ),
     ] = None,
     simulate: Annotated[
@@ -54,6 +56,10 @@ def up(
 
         with console.steps("local PostgreSQL") as report:
             server = database.up(root, report=report)
+        if stack:
+            from claimsmith.lab import postgresql_settings
+
+            postgresql_settings.configure(project.Project(root), stack, server)
         _show_server(server, output)
         return
     crds = project.crds_needed(root, stack)

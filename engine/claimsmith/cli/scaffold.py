@@ -1,8 +1,9 @@
-"""The commands that begin something: `init`, `new class` and `new claim`. They ask on a terminal, and nowhere else."""
+"""The commands that begin something: `init` and `new …`. They ask on a terminal, and nowhere else."""
 
 from __future__ import annotations
 
 import sys
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,12 +13,42 @@ from claimsmith.base.printable import visible
 from claimsmith.cli import completion, console
 
 if TYPE_CHECKING:
+    from claimsmith.base.errors import Problem
     from claimsmith.project.project import Project
     from claimsmith.tools.scaffold.claim_fields import Field
 
 new = typer.Typer(
-    help="Write a new class or claim. Never overwrites another file.", no_args_is_help=True, rich_markup_mode=None
+    help="Write a new definition, class, claim, environment or namespace. Never overwrites a file.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
 )
+
+
+class Provider(StrEnum):
+    """The Pulumi provider that a new project begins with."""
+
+    postgresql = "postgresql"
+    aws = "aws"
+    azure = "azure"
+    gcp = "gcp"
+
+
+class ClassFormat(StrEnum):
+    """The format of a new class."""
+
+    composite = "composite"
+    crossplane = "crossplane"
+    definitions = "definitions"
+    aggregate = "aggregate"
+    single = "single"
+
+
+class DefinedAs(StrEnum):
+    """The format of a new definition."""
+
+    crossplane = "crossplane"
+    crossplane_v1 = "crossplane-v1"
+    definitions = "definitions"
 
 
 @console.command
@@ -26,21 +57,53 @@ def init(
         Path, typer.Argument(metavar="[DIR]", help="A folder that is empty or not there yet.", show_default=False)
     ] = Path(),
     name: Annotated[str | None, typer.Option(help="The project's name; by default that of the folder.")] = None,
+    provider: Annotated[
+        Provider | None, typer.Option(help="The Pulumi provider to begin with; by default postgresql.")
+    ] = None,
+    crossplane: Annotated[
+        bool, typer.Option("--crossplane", help="Begin with a Crossplane definition and its composition.")
+    ] = False,
+    git: Annotated[bool, typer.Option("--git/--no-git", help="Create a git repository with a first commit.")] = True,
 ) -> None:
     """Create a platform project with a class, a claim and their tests.
 
-    It has all that is needed to deploy them.
+    It has all that is needed to deploy them and to review changes: a Makefile, a workflow, a git repository.
+
+    On a terminal it asks what to begin with, unless a flag says so. postgresql deploys on this machine, without a cloud
+    account.
 
     Example: claimsmith init my-platform
-    """
-    from claimsmith.tools.scaffold import skeleton
 
-    for path in skeleton.init(folder, name):
+    Example: claimsmith init my-platform --provider aws
+    """
+    from claimsmith.tools.scaffold import skeleton, starts
+
+    if provider and crossplane:
+        raise typer.BadParameter("use one of --provider and --crossplane", param_hint="--provider")
+    begin = "crossplane" if crossplane else provider.value if provider else _asked_start()
+    start = starts.find(begin)
+    created = skeleton.init(folder, name, start, git=git)
+    for path in created.files:
         console.print_line(path)
     console.say("")
+    if created.repository:
+        console.say(created.repository)
     console.say(f"{'Next' if folder == Path() else f'Next, in {folder}'}:")
+    console.say("  claimsmith new class, claimsmith new claim    # your own, beside the example")
     console.say("  make check    # everything is valid, and composes what tests/golden has")
-    console.say("  make up       # deploy it on this machine, with a simulated cloud")
+    console.say(f"  make up       # deploy {start.deploys_to}")
+
+
+def _asked_start() -> str:
+    """What to begin with: asked on a terminal, else the default."""
+    from claimsmith.tools.scaffold import starts
+
+    if not _on_terminal():
+        return starts.DEFAULT
+    console.say("What to begin with:")
+    for start in starts.STARTS.values():
+        console.say(f"  {start.name:<11} {start.title}")
+    return _asked("Begin with", "--provider", proposal=starts.DEFAULT)
 
 
 @new.command("claim")
@@ -50,8 +113,11 @@ def new_claim(
     stack: Annotated[str | None, typer.Option(help="The environment; needless where there is only one.")] = None,
     values: Annotated[list[str] | None, typer.Option("--set", help="A field of its spec, as name=value.")] = None,
     klass: Annotated[str | None, typer.Option("--class", help="The class that is to serve it.")] = None,
+    create_namespace: Annotated[
+        bool, typer.Option("--create-namespace", help="Let the stack create the claim's namespace.")
+    ] = False,
 ) -> None:
-    """Write a new claim to stacks/STACK/claims/NAME.yaml.
+    """Write a new claim to stacks/STACK/claims/NAME.yaml, and bind it.
 
     Required fields are filled, optional fields are written as comments.
 
@@ -70,10 +136,34 @@ def new_claim(
     given = dict(claim_file.read_value(form, text) for text in values or [])
     if _on_terminal():
         given |= {f.name: _asked_value(f) for f in claim_file.questions(form, given)}
-    path = files.write_claim(project, stack, key, claim_file.claim_text(form, key, values=given, klass=klass))
-    _written(project, path)
-    console.say(f"  claimsmith bind {stack}")
+    text = claim_file.claim_text(form, key, values=given, klass=klass)
+    written = [files.write_claim(project, stack, key, text)]
+    if create_namespace and key.namespace and not files.provides_namespace(project, stack, key.namespace):
+        written.append(files.write_namespace(project, stack, key.namespace))
+    bound, problems = _bound(project, stack)
+    _written(project, *written, *bound)
+    console.print_problems(problems, label="warning")
+    if not bound:
+        console.say(f"  claimsmith bind {stack}")
     console.say(f"  claimsmith explain {stack} {key.name}")
+    _say_record(project, stack)
+
+
+def _bound(project: Project, stack: str) -> tuple[list[Path], list[Problem]]:
+    """Bind the claims of a stack: the record, if that worked, and what prevents it."""
+    from claimsmith.base.errors import EngineError
+    from claimsmith.tools.bind import bind
+
+    try:
+        result = bind(project, stack)
+    except EngineError as error:
+        return [], list(error.problems)
+    return [project.bindings_path(stack)], [*result.errors, *result.warnings]
+
+
+def _say_record(project: Project, stack: str) -> None:
+    if (project.root / "tests" / "golden").is_dir():
+        console.say(f"  make record    # update tests/golden/{stack}.yaml, which reviewers read")
 
 
 @new.command("class")
@@ -92,8 +182,14 @@ def new_class(
     label: Annotated[list[str] | None, typer.Option(help="A label that claims choose it by, as name=value.")] = None,
     description: Annotated[str, typer.Option(help="What it is, for a person to read.")] = "",
     default: Annotated[bool, typer.Option("--default", help="Serve claims that choose nothing.")] = False,
+    written_as: Annotated[
+        ClassFormat | None,
+        typer.Option("--format", help="The format; by default that of the kind's definition, else a composite class."),
+    ] = None,
 ) -> None:
-    """Write a new class to components/NAME/class.yaml.
+    """Write a new class to components/NAME, and generate its component.
+
+    A composition, if the kind of claim is defined by a Crossplane definition or in the definitions format.
 
     Its resources are joined by selectors where claimsmith knows the fields.
 
@@ -108,7 +204,7 @@ def new_class(
     Example: claimsmith new class bucket --claim platform.example.org/v1alpha1/Bucket --makes aws:s3:Bucket
     """
     from claimsmith.tools.scaffold import files
-    from claimsmith.tools.scaffold.class_file import Kind, NewClass
+    from claimsmith.tools.scaffold.class_file import Format, Kind, NewClass
     from claimsmith.tools.scaffold.native_resource import Native
 
     project = console.find_project()
@@ -120,21 +216,111 @@ def new_class(
     )
     labels = dict(_pair(text) for text in label or [])
     resources = [files.made_by(text) for text in made]
-    path = files.write_class(project, NewClass(name, Kind.parse(claim), resources, labels, description, default))
+    claimed = Kind.parse(claim)
+    found, kind = files.format_of(project.catalog(), claimed)
+    form = Format(written_as.value) if written_as else found
+    written = files.write_class(project, NewClass(name, kind, resources, labels, description, default, form))
     added, missing = files.add_requirements(project, [r for r in resources if isinstance(r, Native)])
-    _written(project, path)
+    _written(project, *written)
     for line in added:
         console.say(f"  pip install -r requirements.txt    # with {line}, which was added")
     for line in missing:
         console.say(f"  add to the project's requirements: {line}")
-    console.say("  fill in the provider's fields, and the patches from the claim's fields, then:")
-    console.say("  claimsmith generate")
-    console.say("  claimsmith validate")
+    if not all(isinstance(r, Native) for r in resources):
+        console.say(
+            "  fill in the provider's fields, and the patches from the claim's fields, then: claimsmith generate"
+        )
+    elif len(written) == 1:
+        console.say("  claimsmith generate")
+    console.say(f"  claimsmith new claim {claimed.kind}/NAMESPACE/NAME")
     console.say(f"  claimsmith graph --class {name} -o {name}.html")
 
 
-def _written(project: Project, path: Path) -> None:
-    console.print_line(path.relative_to(project.root).as_posix())
+@new.command("definition")
+@console.command
+def new_definition(
+    kind: Annotated[str | None, typer.Argument(metavar="[GROUP/VERSION/KIND]", help="The kind to define.")] = None,
+    field: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME:TYPE",
+            help="A field of its spec: NAME:TYPE, NAME?:TYPE if optional, NAME:TYPE=DEFAULT. The type may be a list of "
+            "values: small|large.",
+        ),
+    ] = None,
+    written_as: Annotated[
+        DefinedAs, typer.Option("--format", help="Crossplane v2 or v1, or the definitions format.")
+    ] = DefinedAs.crossplane,
+) -> None:
+    """Write the definition of a new kind to components/KIND/definition.yaml.
+
+    Claims are checked against its fields and get their defaults. A class serves it: claimsmith new class.
+
+    Example: claimsmith new definition platform.example.org/v1alpha1/Cache --field 'size:small|large'
+    """
+    from claimsmith.tools.scaffold import files
+    from claimsmith.tools.scaffold.class_file import Kind
+    from claimsmith.tools.scaffold.definition_file import DefinitionFormat, NewField
+
+    project = console.find_project()
+    defined = Kind.parse(kind or _asked("Kind to define, as group/version/Kind", "GROUP/VERSION/KIND"))
+    fields = [NewField.parse(text) for text in field or []]
+    _written(project, files.write_definition(project, defined, fields, DefinitionFormat(written_as.value)))
+    console.say(f"  claimsmith new class NAME --claim {defined.api_version}/{defined.kind} --makes group/version/Kind")
+
+
+@new.command("stack")
+@console.command
+def new_stack(
+    stack: Annotated[str | None, typer.Argument(metavar="[STACK]", help="The environment's name.")] = None,
+    like: Annotated[
+        str | None,
+        typer.Option(help="An environment to copy claims and resources from.", autocompletion=completion.stacks),
+    ] = None,
+) -> None:
+    """Create an environment: stacks/STACK, with the claims of another one if --like names it.
+
+    Example: claimsmith new stack prod --like dev
+    """
+    from claimsmith.tools.scaffold import files
+
+    project = console.find_project()
+    name = stack or _asked("Name of the environment", "STACK")
+    written = files.write_stack(project, name, like)
+    bound, problems = _bound(project, name)
+    _written(project, *written, *bound)
+    console.print_problems(problems, label="warning")
+    if not like:
+        console.say(f"  claimsmith new claim KIND/NAMESPACE/NAME --stack {name}")
+    _say_record(project, name)
+    console.say(f'  eval "$(claimsmith env)" && pulumi stack select {name} --create')
+
+
+@new.command("namespace")
+@console.command
+def new_namespace(
+    name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="The namespace.")] = None,
+    stack: Annotated[str | None, typer.Option(help="The environment; needless where there is only one.")] = None,
+) -> None:
+    """Let a stack create a namespace, as stacks/STACK/resources/namespace-NAME.yaml.
+
+    The stack owns it: if the file goes, the namespace is deleted with all that is in it.
+
+    Example: claimsmith new namespace shop --stack dev
+    """
+    from claimsmith.tools.scaffold import files
+
+    project = console.find_project()
+    name = name or _asked("Name of the namespace", "NAME")
+    stack = stack or _asked_stack(project)
+    _written(project, files.write_namespace(project, stack, name))
+    console.say(f"  claimsmith render {stack}")
+    _say_record(project, stack)
+
+
+def _written(project: Project, *paths: Path) -> None:
+    for path in paths:
+        console.print_line(path.relative_to(project.root).as_posix())
     console.say("")
     console.say("Next:")
 
@@ -146,7 +332,7 @@ def _on_terminal() -> bool:
 def _asked(question: str, flag: str, *, proposal: str | None = None) -> str:
     """What the user answers; without a terminal, the flag that is missing is named."""
     if not _on_terminal():
-        raise typer.BadParameter("it is required without a terminal to ask on", param_hint=flag)
+        raise typer.BadParameter("required when not interactive", param_hint=flag)
     answer: str = typer.prompt(visible(question), default=proposal, err=True)
     return answer
 

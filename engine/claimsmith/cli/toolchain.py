@@ -19,6 +19,7 @@ class Use(StrEnum):
 
     kubernetes = "kubernetes"
     postgresql = "postgresql"
+    native = "native"
 
 
 For = Annotated[

@@ -56,7 +56,10 @@ def _missing_namespaces(plan: Plan, cluster: Cluster) -> Iterator[Problem]:
     for (namespace, claim), found in zip(unresolved, exists, strict=True):
         if not found:
             what = f"{claim.address} needs the namespace {namespace!r}, which does not exist"
-            fix = f"create it (kubectl create namespace {namespace}), or add it to stacks/{plan.stack}/resources/"
+            fix = (
+                f"let the stack create it: claimsmith new namespace {namespace} --stack {plan.stack}; "
+                f"or: kubectl create namespace {namespace}"
+            )
             yield Problem(what, claim.binding.claim.document.source_of("metadata"), "metadata.namespace", fix)
 
 

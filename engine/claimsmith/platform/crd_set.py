@@ -65,10 +65,13 @@ def claim_kinds(catalog: Catalog) -> dict[GroupKind, set[str]]:
 def _permissive(catalog: Catalog) -> Iterator[Crd]:
     """A definition for each composed or provided kind; built-in kinds need none."""
     for klass in catalog.classes.values():
+        # Crossplane v2: a namespaced composite composes in its own namespace alone, managed resources too.
+        definition = catalog.crossplane.defined(klass.serves)
+        together = definition is not None and definition[0].namespaced
         for template in klass.templates:
             if not template.composite and not template.native and _is_custom(template.group_kind):
                 known = BUILT_IN.namespaced(template.group_kind)
-                namespaced = bool(klass.namespaced and not template.managed) if known is None else known
+                namespaced = bool(klass.namespaced and (together or not template.managed)) if known is None else known
                 yield crds.permissive_crd(
                     template.api_version, template.kind, namespaced=namespaced, managed=template.managed
                 )

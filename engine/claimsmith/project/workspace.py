@@ -19,6 +19,7 @@ from claimsmith.base.documents import MAX_TEXT
 from claimsmith.base.errors import ConnectionError_, DeployError, EngineError, Problem
 from claimsmith.base.printable import one_line
 from claimsmith.kubernetes import kubeconfig as kubeconfigs
+from claimsmith.project.encryption import JOIN, LOCAL, PASSPHRASE, unfit
 from claimsmith.project.load import shown
 from claimsmith.project.project import Project
 from claimsmith.project.writing import write_atomically
@@ -31,7 +32,6 @@ KUBECONFIG = "claimsmith:kubeconfig"
 """The setting that holds or names a stack's kubeconfig. Its value is never printed: it may be a secret, wherever it
 was meant to be a path."""
 STATE = "state"
-PASSPHRASE = "passphrase"
 # Engines from 3.257 on refuse `state upgrade` itself without the variable; older ones do not read Pulumi.yaml for it.
 UPGRADE = "PULUMI_DIY_BACKEND_IGNORE_DEPRECATION_ERROR=true pulumi state upgrade --yes"
 
@@ -201,6 +201,12 @@ def errors_in(output: str) -> str:
     return "; ".join(dict.fromkeys(named or lines)) or "it printed nothing"
 
 
+def refuse_unfit(project: Project, stack: str) -> None:
+    """Refuse a passphrase that does not fit the stack: until it does, no other command of the engine works there."""
+    if problems := unfit(project, os.environ, stack):
+        raise DeployError(*problems)
+
+
 def unreadable(stack: str, output: str) -> DeployError:
     """The error of a stack that the engine cannot read."""
     if "Legacy DIY state" in output:
@@ -208,8 +214,13 @@ def unreadable(stack: str, output: str) -> DeployError:
         return DeployError(Problem(what, fix=f"upgrade it once: {UPGRADE}"))
     reason = one_line(output.strip().removeprefix("error: "))
     fix = f"run: pulumi up --stack {stack}"
+    if "no stack named" in output:
+        fix = f"create it: pulumi stack select {stack} --create; then run: pulumi up --stack {stack}"
     if "passphrase" in output:
-        fix = "set the one that the stack was created with: PULUMI_CONFIG_PASSPHRASE or PULUMI_CONFIG_PASSPHRASE_FILE"
+        fix = (
+            f"with the passphrase that the stack was created with, run: {JOIN}, or set PULUMI_CONFIG_PASSPHRASE; "
+            f"for a stack of your own on this machine, run: {LOCAL}"
+        )
     return DeployError(Problem(f"the stack {stack!r} cannot be read: {reason}", fix=fix))
 
 
@@ -222,6 +233,7 @@ def _read(project: Project, stack: str, *arguments: str) -> dict[str, Any]:
     """What a command of the engine prints of a stack as JSON."""
     done = pulumi(project, *arguments, "--stack", stack)
     if done.returncode:
+        refuse_unfit(project, stack)
         raise unreadable(stack, done.stderr)
     printed: dict[str, Any] = json.loads(done.stdout)
     return printed

@@ -68,6 +68,14 @@ class Index:
         self._resources: dict[str, ResourceType | None] = {}
         self._objects: dict[str, ObjectType | None] = {}
 
+    @property
+    def requirement(self) -> str:
+        """The line of a requirements file that installs the SDK, in the major version that is installed here."""
+        version = self.version
+        if not version:
+            return self.distribution
+        return f"{self.distribution} >= {version}, < {int(version.partition('.')[0]) + 1}"
+
     @cached_property
     def version(self) -> str:
         """The version of the SDK; empty where it does not say."""

@@ -88,8 +88,10 @@ _ENGINE_PARTS = (PULUMI, LANGUAGE)
 USES: dict[str, tuple[str, ...]] = {
     "kubernetes": (*_ENGINE_PARTS, PROVIDER, APISERVER, CONTROLLERS, ETCD),
     "postgresql": (*_ENGINE_PARTS, *BRIDGED),
+    # The engine downloads the plugins of all other providers itself.
+    "native": _ENGINE_PARTS,
 }
-"""What can be deployed on this machine, and the parts that it takes."""
+"""What can be deployed from this machine, and the parts that it takes."""
 
 
 @dataclass(frozen=True)

@@ -12,12 +12,17 @@ import pytest
 import yaml
 from typer.testing import CliRunner
 
-from claimsmith.base.errors import EngineError
+from claimsmith.base.errors import EngineError, ProviderError
+from claimsmith.cli import scaffold
 from claimsmith.cli.app import app
+from claimsmith.project import sdks
 from claimsmith.project.project import Project
-from claimsmith.tools.scaffold import skeleton
+from claimsmith.providers import index
+from claimsmith.providers.index import Index
+from claimsmith.tools.scaffold import skeleton, starts
 from tests.support.paths import ROOT
 from tests.support.samples import contents
+from tests.support.sdks import large
 
 
 def run(*words: str, stdin: str | None = None):
@@ -29,11 +34,91 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("new") / "my-platform"
     # What stands above it is none of its business.
     (folder.parent / "pyproject.toml").write_text('[tool.pytest.ini_options]\naddopts = "--no-such-option"\n')
-    skeleton.init(folder)
+    skeleton.init(folder, git=False)
     return folder
 
 
 # init
+
+
+@pytest.mark.parametrize(
+    ("name", "kinds"),
+    [
+        pytest.param("postgresql", ["RandomPassword", "Role", "Database"], id="postgresql"),
+        pytest.param("crossplane", ["Instance"], id="crossplane"),
+        large("aws", ["Bucket", "BucketPublicAccessBlock"], package="aws", id="aws"),
+        large(
+            "azure",
+            ["ResourceGroup", "StorageAccount"],
+            package="azure-native",
+            id="azure",
+        ),
+        large("gcp", ["Bucket"], package="gcp", id="gcp"),
+    ],
+)
+def test_each_start_is_valid_and_composes_its_example(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, kinds: list[str]
+) -> None:
+    created = skeleton.init(tmp_path / "shop", start=starts.find(name), git=False)
+    monkeypatch.chdir(tmp_path / "shop")
+    ran = run("validate", "--strict")
+    assert (ran.exit_code, ran.stderr) == (0, "")
+    [claim] = Project(Path.cwd()).plan("dev").claims
+    assert [child.template.kind for child in claim.children] == kinds
+    assert sorted(contents(Path.cwd())) == created.files
+    assert not any("@" in line for line in Path("Makefile").read_text().splitlines() if line[:1].isalpha())
+    required = Path("requirements.txt").read_text()
+    assert all(f"pulumi-{package} >= " in required for package in starts.find(name).packages)
+    subprocess.run(["make", "-n", "up", "down"], check=True, capture_output=True)
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "want"),
+    [
+        pytest.param(["--crossplane", "--provider", "aws"], 2, "use one of", id="two-starts"),
+        pytest.param(["--provider", "oracle"], 2, "oracle", id="unknown-provider"),
+    ],
+)
+def test_starts_that_are_refused(tmp_path: Path, words: list[str], code: int, want: str) -> None:
+    ran = run("init", str(tmp_path / "x"), *words)
+    assert ran.exit_code == code
+    assert want in ran.stderr
+    assert not (tmp_path / "x").exists()
+
+
+def test_a_start_whose_sdk_is_missing_names_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(package: str) -> Index:
+        raise ProviderError(index.missing(package))
+
+    monkeypatch.setattr(sdks, "index_of", missing)
+    ran = run("init", str(tmp_path / "x"), "--provider", "aws")
+    assert ran.exit_code == 1
+    assert "pip install pulumi-aws" in ran.stderr
+    assert not (tmp_path / "x").exists()
+
+
+@pytest.mark.parametrize(
+    ("answer", "folder"),
+    [
+        pytest.param("\n", "components/database/class.yaml", id="the-default"),
+        pytest.param("crossplane\n", "components/database/definition.yaml", id="another"),
+    ],
+)
+def test_a_terminal_is_asked_what_to_begin_with(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, answer: str, folder: str
+) -> None:
+    monkeypatch.setattr(scaffold, "_on_terminal", lambda: True)
+    ran = run("init", str(tmp_path / "x"), "--no-git", stdin=answer)
+    assert ran.exit_code == 0, ran.output
+    assert "What to begin with:" in ran.stderr
+    assert folder in ran.stdout.split()
+
+
+def test_a_flag_is_not_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scaffold, "_on_terminal", lambda: True)
+    ran = run("init", str(tmp_path / "x"), "--provider", "postgresql", "--no-git", stdin="")
+    assert ran.exit_code == 0, ran.output
+    assert "What to begin with" not in ran.stderr
 
 
 def test_a_new_project_passes_its_own_tests(made: Path) -> None:
@@ -46,7 +131,7 @@ def test_a_new_project_passes_its_own_tests(made: Path) -> None:
 def test_its_own_tests_fail_where_a_stack_makes_something_else(made: Path, tmp_path: Path) -> None:
     copy = shutil.copytree(made, tmp_path / "copy")
     claim = copy / "stacks/dev/claims/orders.yaml"
-    claim.write_text(claim.read_text().replace("storageGB: 20", "storageGB: 30"))
+    claim.write_text(claim.read_text().replace("connections: 20", "connections: 30"))
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
     ran = subprocess.run(command, cwd=copy, capture_output=True, text=True)
     assert ran.returncode == 1
@@ -61,7 +146,7 @@ def test_a_new_project_is_valid_without_a_warning(made: Path, monkeypatch: pytes
 
 
 def test_its_files_are_named_and_there(made: Path, tmp_path: Path) -> None:
-    ran = run("init", str(tmp_path / "other"))
+    ran = run("init", str(tmp_path / "other"), "--no-git")
     assert ran.exit_code == 0, ran.output
     assert ran.stdout.split() == sorted(contents(tmp_path / "other"))
     assert {".gitignore", ".github/workflows/platform.yaml", "components/database/component.py"} <= set(
@@ -81,6 +166,8 @@ def test_its_make_and_workflow_files_can_be_read(made: Path) -> None:
     assert "-m pytest -q" in told
     workflow = yaml.safe_load((made / ".github/workflows/platform.yaml").read_text())
     assert workflow["jobs"]["check"]["steps"][-1] == {"run": "make check"}
+    assert "make review" in str(workflow["jobs"]["review"]["steps"])
+    assert workflow["permissions"] == {"contents": "read"}
     assert ".claimsmith/" in (made / ".gitignore").read_text().splitlines()
 
 
@@ -103,7 +190,7 @@ def test_packages_are_installed_by_hash_where_hashes_are_known(
 
 
 def test_the_same_name_gives_the_same_bytes(made: Path, tmp_path: Path) -> None:
-    skeleton.init(tmp_path / "again", "my-platform")
+    skeleton.init(tmp_path / "again", "my-platform", git=False)
     assert contents(tmp_path / "again") == contents(made)
 
 
@@ -116,7 +203,7 @@ def test_the_same_name_gives_the_same_bytes(made: Path, tmp_path: Path) -> None:
     ],
 )
 def test_a_project_is_named_after_its_folder(tmp_path: Path, folder: str, want: str) -> None:
-    skeleton.init(tmp_path / "deep" / folder)
+    skeleton.init(tmp_path / "deep" / folder, git=False)
     assert Project(tmp_path / "deep" / folder).name == want
 
 

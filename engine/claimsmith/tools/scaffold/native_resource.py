@@ -33,6 +33,19 @@ _DEEPEST = 4
 
 
 @dataclass(frozen=True, slots=True)
+class Words:
+    """How a format names the parts of a patch, and selects a sibling."""
+
+    origin: str
+    target: str
+    sibling: str
+
+
+CLASSES = Words("fromClaimFieldPath", "toResourceFieldPath", "matchComposite")
+COMPOSITIONS = Words("fromFieldPath", "toFieldPath", "matchControllerRef")
+
+
+@dataclass(frozen=True, slots=True)
 class Native:
     """A type of a provider that a class composes."""
 
@@ -52,10 +65,7 @@ class Native:
     @property
     def requirement(self) -> str:
         """The line of a requirements file that installs the SDK, in the major version that the class is written for."""
-        version = self.index.version
-        if not version:
-            return self.index.distribution
-        return f"{self.index.distribution} >= {version}, < {int(version.partition('.')[0]) + 1}"
+        return self.index.requirement
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,10 +76,10 @@ class _Input:
     type: TypeRef
 
 
-def resource_lines(native: Native, name: str, others: Sequence[Native]) -> Iterator[str]:
+def resource_lines(native: Native, name: str, others: Sequence[Native], words: Words = CLASSES) -> Iterator[str]:
     """The lines of one resource; `others` are those of the class that it may refer to."""
     inputs = list(_required(native))
-    selected = {i.path: s for i in inputs if (s := _selector(i, others)) is not None}
+    selected = {i.path: s for i in inputs if (s := _selector(i, others, words)) is not None}
     fixed = {i.path: i.type.values[0] for i in inputs if isinstance(i.type, EnumOf) and i.type.values}
     patched = [i.path for i in inputs if i.path not in selected and i.path not in fixed]
     yield f"  - name: {name}\n    base:\n      type: {native.token}"
@@ -77,8 +87,8 @@ def resource_lines(native: Native, name: str, others: Sequence[Native]) -> Itera
     if patched:
         yield "    patches:"
     for path in patched:
-        yield f"    - fromClaimFieldPath: spec.{'.'.join(path)}"
-        yield f"      toResourceFieldPath: properties.{'.'.join(path)}"
+        yield f"    - {words.origin}: spec.{'.'.join(path)}"
+        yield f"      {words.target}: properties.{'.'.join(path)}"
     yield from _details(native)
 
 
@@ -107,7 +117,7 @@ def _within(path: tuple[str, ...], kind: TypeRef, index: Index) -> Iterator[_Inp
         yield from _within((*path, found.name), found.type, index)
 
 
-def _selector(wanted: _Input, others: Sequence[Native]) -> dict[str, object] | None:
+def _selector(wanted: _Input, others: Sequence[Native], words: Words) -> dict[str, object] | None:
     """The selector for an input that names another resource of the class: `bucket`, `roleArn`, `resourceGroupName`."""
     if wanted.type != Scalar("string"):
         return None
@@ -117,7 +127,7 @@ def _selector(wanted: _Input, others: Sequence[Native]) -> dict[str, object] | N
         outputs = {"": "id", "Id": "id", "Arn": "arn", "Name": "name"}
         if wanted.path[-1].startswith(stem) and word in outputs and outputs[word] in other.type.outputs:
             picked = {} if outputs[word] == "id" else {"output": outputs[word]}
-            return {"matchComposite": True, "type": other.token, **picked}
+            return {words.sibling: True, "type": other.token, **picked}
     return None
 
 

@@ -10,6 +10,7 @@ import re
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path, PurePosixPath
@@ -19,7 +20,8 @@ from claimsmith.project.project import Project
 from claimsmith.tools.bind import bind
 from claimsmith.tools.generate import generate
 from claimsmith.tools.render.stack import rendered
-from claimsmith.tools.scaffold import origin
+from claimsmith.tools.scaffold import first_commit, origin, starts
+from claimsmith.tools.scaffold.starts import Start
 
 STACK = "dev"
 _DOTTED = {"gitignore": ".gitignore", "github": ".github"}
@@ -29,33 +31,55 @@ _HARMLESS = {".git"}
 _NAME = re.compile(r"[A-Za-z0-9_.-]{1,100}")
 
 
-def init(folder: Path, name: str | None = None) -> list[str]:
-    """Make a project in a folder that is empty or not there yet; gives the paths of its files."""
+@dataclass(frozen=True, slots=True)
+class NewProject:
+    """A project that was created: the paths of its files, and its repository in words."""
+
+    files: list[str]
+    repository: str
+
+
+def init(folder: Path, name: str | None = None, start: Start | None = None, *, git: bool = True) -> NewProject:
+    """Create a project in a folder that is empty or not there yet, with a repository of its own unless it is in one."""
     folder = Path(os.path.abspath(folder))
+    start = start or starts.find(starts.DEFAULT)
     _refuse_full(folder)
     name = _checked(name) if name else _name_of(folder)
     try:
         with _built_aside(folder) as aside:
-            for path, text in _files(name):
+            for path, text in _files(name, start):
                 target = aside / path
                 target.parent.mkdir(parents=True, exist_ok=True)
                 target.write_text(text, encoding="utf-8")
             _derive(Project(aside))
-            return sorted(p.relative_to(aside).as_posix() for p in aside.rglob("*") if p.is_file())
+            files = sorted(p.relative_to(aside).as_posix() for p in aside.rglob("*") if p.is_file())
+            return NewProject(files, first_commit.create(aside, near=folder, name=name) if git else "")
     except OSError as error:
         fix = "name a folder that you may write to"
         raise LoadError(Problem(f"{folder} cannot be written: {error.strerror}", fix=fix)) from error
 
 
-def _files(name: str) -> Iterator[tuple[PurePosixPath, str]]:
-    """The packaged files with the project's name in them."""
+def _files(name: str, start: Start) -> Iterator[tuple[PurePosixPath, str]]:
+    """The packaged files with the project's name in them, and those of its start."""
     source_of = origin.installed()
-    words = {"@NAME@": name, "@REQUIREMENT@": source_of.requirement, "@REACH@": _reach(source_of)}
-    for path, source in _below(resources.files("claimsmith.tools.scaffold") / "project", PurePosixPath()):
-        text = source.read_text(encoding="utf-8")
-        for word, value in words.items():
-            text = text.replace(word, value)
-        yield path, text
+    requirements = [_reach(source_of), source_of.requirement, *start.requirements]
+    words = {
+        "@NAME@": name,
+        "@REQUIREMENTS@": "\n".join(requirements),
+        "@UP@": _fragment(start, "up.mk"),
+        "@CONFIG@": _fragment(start, "config.yaml"),
+        "@DEPLOYS@": start.deploys_to,
+    }
+    for folder in (resources.files("claimsmith.tools.scaffold") / "project", start.folder / "files"):
+        for path, source in _below(folder, PurePosixPath()):
+            text = source.read_text(encoding="utf-8")
+            for word, value in words.items():
+                text = text.replace(word, value)
+            yield path, f"{text.rstrip()}\n"
+
+
+def _fragment(start: Start, name: str) -> str:
+    return (start.folder / name).read_text(encoding="utf-8").rstrip()
 
 
 def _reach(source: origin.Origin) -> str:
