@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 
 from claimsmith.cli import (
+    accept,
     arguments,
     completion,
     console,
@@ -42,6 +43,7 @@ app.command()(queries.classes)
 app.command()(queries.crds)
 app.command()(queries.schema)
 app.command()(review.review)
+app.command()(accept.accept)
 app.command()(queries.graph)
 app.command()(scaffold.init)
 app.add_typer(scaffold.new, name="new")

@@ -248,9 +248,10 @@ def schema() -> None:
 
 
 def _drift_text(drift: Drift) -> str:
+    from claimsmith.base.printable import counted
     from claimsmith.base.printable import lines as text_of
     from claimsmith.tools.drift.changes import is_native
-    from claimsmith.tools.explain.formatting import counted, shown
+    from claimsmith.tools.explain.formatting import shown
 
     looked = counted(drift.looked_at, "resource")
     if not drift.claims:

@@ -42,7 +42,7 @@ from claimsmith.functions.registry import Declared
 from claimsmith.kubernetes.scope import Scopes, refuse_elsewhere
 from claimsmith.patching import environments, patches
 from claimsmith.patching.compiled import Composed, Reader, compiled
-from claimsmith.platform.binding import Binding, Record, Unbound, bind_one, changed_and_gone
+from claimsmith.platform.binding import Binding, Record, Unbound, bind_one, changed_and_gone, folded
 from claimsmith.platform.catalog import Catalog
 
 Sides = dict[Side, dict[str, Any]]
@@ -141,6 +141,7 @@ def expand(
     drafts = [d for claim in catalog.claims.values() if (d := expander.draft(claim, ()))]
     known = {d.binding.claim.key for root in drafts for d in root.walk()} | set(catalog.claims)
     expander.bind_problems.problems += changed_and_gone(catalog, [r for r in records if r.claim not in known])
+    expander.bind_problems.problems = folded(expander.bind_problems.problems)
     expander.bind_problems.raise_as(BindingError)
     expander.problems.raise_as(ComposeError)
     environments = tuple(d.data for d in catalog.crossplane.environments.values())

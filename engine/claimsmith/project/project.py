@@ -132,7 +132,10 @@ class Project(Layout):
     def _bindings(self, stack: str) -> tuple[str | None, str]:
         """The text of a stack's bindings file, None where there is none; and its path in the project."""
         path = self.bindings_path(stack)
-        return read_text(path, root=self.root) if path.exists() else None, path.relative_to(self.root).as_posix()
+        shown = path.relative_to(self.root).as_posix()
+        if path in self.pending:
+            return self.pending[path], shown
+        return read_text(path, root=self.root) if path.exists() else None, shown
 
     def expand(
         self,
@@ -140,12 +143,17 @@ class Project(Layout):
         *,
         rebind: frozenset[ClaimKey] = frozenset(),
         repick: frozenset[ClaimKey] = frozenset(),
+        accept: Collection[str] = (),
         live: Live | None = None,
     ) -> tuple[Catalog, Expansion]:
-        """Every claim of a stack with its class, recorded or selected now, and its children."""
+        """Every claim of a stack with its class, recorded or selected now, and its children.
+
+        Changed classes of the names in `accept` serve their claims as they are now.
+        """
         self.check_stack(stack)
         catalog = self.catalog(stack)
-        records = [replace(r, picks={}) if r.claim in repick else r for r in self.records(stack)]
+        recorded = binding.accepted(self.records(stack), catalog, accept)
+        records = [replace(r, picks={}) if r.claim in repick else r for r in recorded]
         scopes = self.scopes(catalog)
         return catalog, expand(
             catalog,

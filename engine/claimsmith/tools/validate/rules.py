@@ -81,6 +81,7 @@ RULES: Final = {
         # Claims
         Rule("unbound-claim", "either", "A claim that no class serves."),
         Rule("unrecorded-binding", "warning", "A binding that is not written to bindings.yaml yet."),
+        Rule("class-changed", "error", "A class that changed after claims were bound to it."),
         Rule("broken-binding", "error", "A recorded binding that no longer holds."),
         Rule("claim-invalid", "error", "A claim that its kind's definition does not allow."),
         Rule("claim-field-unread", "either", "A field of a claim that nothing reads."),

@@ -8,9 +8,11 @@ from typing import Any
 
 from claimsmith.base.documents import Document
 from claimsmith.base.errors import Collector, Problem, in_order
+from claimsmith.base.printable import counted
 from claimsmith.compose.native_types import native_types
 from claimsmith.compose.plan import Plan
 from claimsmith.compose.provider_names import unknown_providers
+from claimsmith.platform.binding import folded
 from claimsmith.platform.catalog import Catalog
 from claimsmith.project import sdks
 from claimsmith.project.components import component_problems
@@ -57,7 +59,7 @@ def validate(
         rules = Rules(catalog, project.table(), sdks.index_of)
         findings.add(_check_platform(project, catalog, rules, stacks, found))
         reported = {(p.where.file, p.path) for p in findings.errors if p.where}
-        report.summary.append(f"components: {len(catalog.classes)} classes")
+        report.summary.append(f"components: {counted(len(catalog.classes), 'class')}")
         for stack in stacks:
             tell(stack)
             with caught(found):
@@ -65,7 +67,7 @@ def validate(
                 report.summary.append(_line(stack, plan))
                 findings.add(_check_plan(plan, rules, reported))
                 findings.add(_check_providers(project, plan))
-    report.errors = in_order([*findings.errors, *found.problems])
+    report.errors = in_order(folded([*findings.errors, *found.problems]))
     wrong = set(report.errors)
     report.warnings = [w for w in in_order(findings.warnings) if w not in wrong]
     return report
@@ -121,5 +123,6 @@ def _check_providers(project: Project, plan: Plan) -> Findings:
 
 def _line(stack: str, plan: Plan) -> str:
     children = sum(len(c.children) for c in plan.claims)
-    claims = f"{stack}: {len(plan.claims)} claims bound, {len(plan.unbound)} unbound, {children} resources"
-    return f"{claims}, {len(plan.workloads)} applications scheduled" if plan.workloads else claims
+    claims = f"{counted(len(plan.claims), 'claim')} bound, {len(plan.unbound)} unbound"
+    scheduled = f", {counted(len(plan.workloads), 'application')} scheduled" if plan.workloads else ""
+    return f"{stack}: {claims}, {counted(children, 'resource')}{scheduled}"
