@@ -80,7 +80,10 @@ def validate(
         list[str] | None,
         typer.Argument(help="Environments; all where none is named.", autocompletion=completion.stacks),
     ] = None,
-    strict: Strict = False,
+    strict: Annotated[
+        bool,
+        typer.Option("--strict", help="Treat warnings as errors, such as claims that no class serves."),
+    ] = False,
     output: Annotated[
         CheckFormat, typer.Option("--output", "-o", help="How to print the findings.")
     ] = CheckFormat.text,

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from claimsmith.base import fieldpath, topological
-from claimsmith.base.errors import Collector, ComposeError, Problem, at
+from claimsmith.base.errors import Collector, ComposeError, Problem, Refused, at
 from claimsmith.base.names import ChildAddress, ClassKey, GroupKind
 from claimsmith.base.values import refs_at
 from claimsmith.compose import connections
@@ -15,7 +15,7 @@ from claimsmith.compose.collisions import refuse_doubles, refuse_native_doubles,
 from claimsmith.compose.connections import SecretSource, connections_of
 from claimsmith.compose.expand import Child, Draft, Expansion, claim_data
 from claimsmith.compose.plan import GivenResource, Plan, PlannedClaim, candidate_of_given, hold
-from claimsmith.compose.references import Candidate, Table
+from claimsmith.compose.references import NO_MATCH, Candidate, Table
 from claimsmith.compose.scheduling import Schedule
 from claimsmith.compose.workload_plan import plan_workloads
 from claimsmith.dialects.common.dialect import SECRET_REF
@@ -35,8 +35,12 @@ def build_plan(
     warnings: Sequence[Problem] = (),
     schedule: Schedule | None = None,
     scopes: Scopes | None = None,
+    refused: Refused | None = None,
 ) -> Plan:
-    """The plan for drafted claims; the problems of all claims are reported together."""
+    """The plan for drafted claims; the problems of all claims are reported together.
+
+    `refused` takes them where the other claims are to be planned all the same.
+    """
     problems = Collector()
     drafts = [d for root in expansion.drafts for d in root.walk()]
     targets = candidates_of(drafts)
@@ -49,12 +53,14 @@ def build_plan(
             claim = finished(draft, targets, table)
             claims.append(claim)
             needs[claim.address] = _outside_needs(claim)
-    problems.raise_as(ComposeError)
+    if not expansion.complete:
+        problems.problems = [p for p in problems.problems if p.rule != NO_MATCH]
+    problems.raise_as(ComposeError, refused)
     refuse_shared_composites(claims, problems)
     everything = [c for root in claims for c in root.walk()]
     refuse_doubles(everything, given, problems)
     refuse_native_doubles(everything, problems)
-    problems.raise_as(ComposeError)
+    problems.raise_as(ComposeError, refused)
     by_address = {c.address: c for c in claims}
     order = topological.ordered(list(by_address), needs)
     claims_in_order = tuple(by_address[a] for a in order)

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, TypeVar
 
 from claimsmith.base.documents import Document
-from claimsmith.base.errors import BindingError, Problem, Source, suggest
+from claimsmith.base.errors import BindingError, Problem, Source, nearest, suggest
 from claimsmith.base.grouping import grouped
 from claimsmith.base.names import ClaimKey, ClassKey
 from claimsmith.base.printable import counted
@@ -170,7 +170,7 @@ def _selected(claim: Claim, catalog: Catalog) -> Choice | Unbound:
         matching = [c for c in serving if claim.class_selector.matches(c.labels)]
         if not matching:
             what = f"no class for {claim.key.group_kind} matches {claim.class_selector}"
-            return _unbound(claim, f"{claim.word}Selector", what, _offer(serving), mistake=False)
+            return _unbound(claim, f"{claim.word}Selector", what, _offer(serving, claim, catalog), mistake=False)
         return _heaviest(claim, matching, f"{_word(claim)}Selector {claim.class_selector}")
     if claim.default:
         return _by_name(claim, claim.default, catalog, "default of its definition", path="kind")
@@ -179,7 +179,7 @@ def _selected(claim: Claim, catalog: Catalog) -> Choice | Unbound:
         return _heaviest(claim, serving, "any of its kind")
     if not defaults:
         what = f"{claim.key} names no class, and {claim.key.group_kind} has no default class"
-        return _unbound(claim, "spec", what, _offer(serving), mistake=False)
+        return _unbound(claim, "spec", what, _offer(serving, claim, catalog), mistake=False)
     return _heaviest(claim, defaults, "published" if defaults[0].dialect.publishing else "default class")
 
 
@@ -196,7 +196,7 @@ def _revision(claim: Claim, choice: Choice, catalog: Catalog) -> Choice | Unboun
         path, why = f"{claim.word}RevisionSelector", f"{choice.reason}; the latest revision that fits"
     if not fitting:
         what = f"no revision of {choice.klass.key} fits {claim.revision or claim.revision_selector}"
-        return _unbound(claim, path, what, _offer(own), mistake=bool(claim.revision))
+        return _unbound(claim, path, what, _offer(own, claim, catalog), mistake=bool(claim.revision))
     latest = max(fitting, key=lambda c: (c.revision, c.name))
     return Choice(latest, why, tuple(c.key for c in fitting))
 
@@ -332,16 +332,16 @@ def _by_name(claim: Claim, key: ClassKey, catalog: Catalog, reason: str, *, path
     serving = _offered(claim, catalog)
     klass = catalog.classes.get((key, claim.key.group_kind))
     if not named:
-        fix = suggest(key.name, (c.name for c in serving), _offer(serving))
+        fix = suggest(key.name, (c.name for c in serving), _offer(serving, claim, catalog))
         twin = next((c for c in serving if c.name == key.name), None)
         if twin:
             fix = f"did you mean kind: {twin.key.group_kind.kind} of apiVersion: {twin.api_version}?"
         return _unbound(claim, path, f"there is no class {key}", fix, mistake=True)
     if klass is None:
         what = f"{key} serves {', '.join(str(c.serves) for c in named)}, not {claim.key.group_kind}"
-        return _unbound(claim, path.removesuffix(".name"), what, _offer(serving), mistake=True)
+        return _unbound(claim, path.removesuffix(".name"), what, _offer(serving, claim, catalog), mistake=True)
     if not _may_serve(klass, claim):
-        return _unbound(claim, path, _not_permitted(klass, claim), _offer(serving), mistake=True)
+        return _unbound(claim, path, _not_permitted(klass, claim), _offer(serving, claim, catalog), mistake=True)
     return Choice(klass, reason, (key,))
 
 
@@ -436,9 +436,13 @@ def _unbound(claim: Claim, path: str, what: str, fix: str, *, mistake: bool) -> 
     return Unbound(claim, Problem(what, claim.document.source_of(path), path, fix), mistake)
 
 
-def _offer(serving: list[Class]) -> str:
+def _offer(serving: list[Class], claim: Claim, catalog: Catalog) -> str:
     if not serving:
-        return "add a class that serves this kind, or fix the claim's apiVersion and kind"
+        # Groups are long and alike: only the kinds are compared.
+        served = {c.serves.kind: c.serves for c in catalog.classes.values()}
+        close = nearest(claim.key.group_kind.kind, served)
+        fix = "add a class that serves this kind, or fix the claim's apiVersion and kind"
+        return f"did you mean {str(served[close])!r}? Else {fix}" if close else fix
     names = ", ".join(
         f"{c.name} ({', '.join(f'{k}={v}' for k, v in c.labels.items())})" if c.labels else c.name for c in serving
     )

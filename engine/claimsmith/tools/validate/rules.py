@@ -35,6 +35,8 @@ RULES: Final = {
         Rule("invalid-document", "error", "A document that is not what its kind says, or that contradicts another."),
         Rule("not-permitted", "error", "A file below claims/ that says what the platform does not let it say."),
         Rule("doubtful-document", "warning", "A document that is read, though a part of it does nothing."),
+        Rule("empty-stack", "warning", "A folder below stacks/ without claims, resources or bindings."),
+        Rule("unknown-table-kind", "warning", "A kind in a table of the project that nothing composes."),
         # Generated code
         Rule("missing-component", "error", "A class without its generated component."),
         Rule("stale-component", "error", "A component that is not what `generate` would write now."),
@@ -117,7 +119,12 @@ def caught(found: Collector) -> Iterator[None]:
     try:
         yield
     except EngineError as error:
-        found.problems += named(_OF_ERRORS.get(type(error), "cannot-plan"), error.problems)
+        keep(found, error)
+
+
+def keep(found: Collector, error: EngineError) -> None:
+    """Keep the problems of an error, under the name of the check that its kind belongs to."""
+    found.problems += named(_OF_ERRORS.get(type(error), "cannot-plan"), error.problems)
 
 
 @dataclass(slots=True)
