@@ -16,6 +16,7 @@ from claimsmith.cli import (
     completion,
     console,
     convert,
+    crds,
     local,
     outline,
     queries,
@@ -36,11 +37,11 @@ app = typer.Typer(
 )
 app.add_typer(toolchain.app, name="toolchain")
 app.add_typer(local.app, name="local")
+app.add_typer(crds.app, name="crds")
 app.command()(queries.explain)
 app.command()(queries.drift)
 app.command()(queries.connection)
 app.command()(queries.classes)
-app.command()(queries.crds)
 app.command()(queries.schema)
 app.command()(review.review)
 app.command()(accept.accept)

@@ -1,4 +1,4 @@
-"""The commands that only read: `explain`, `connection`, `drift`, `classes`, `crds`, `schema` and `graph`."""
+"""The commands that only read: `explain`, `connection`, `drift`, `classes`, `schema` and `graph`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from claimsmith.cli import completion, console
-from claimsmith.cli.console import Format, Output, TextFormat
+from claimsmith.cli.console import Format, Output
 
 if TYPE_CHECKING:
     from claimsmith.tools.classes import Offers
@@ -162,30 +162,6 @@ def classes(
     found = classes_of(console.find_project(), kind)
     columns = ("CLAIM", "CLASS", "IS A", "LABELS", "DEFAULT", "WEIGHT", "MAKES")
     console.print_rows(output, [o.to_dict() for o in found], columns, [row for o in found for row in _rows(o)])
-
-
-@console.command
-def crds(
-    stack: Annotated[
-        str | None,
-        typer.Option("--stack", help="Add the versions in which this stack claims.", autocompletion=completion.stacks),
-    ] = None,
-    output: Annotated[TextFormat, typer.Option("--output", "-o", help="How to print it.")] = TextFormat.yaml,
-) -> None:
-    """Print the CustomResourceDefinitions of the platform's own kinds.
-
-    These are defined kinds, requirements and claims.
-
-    Those of our records (CompositeResource and the like) are among them. Without any of them everything works all the
-    same; with them the cluster knows the kinds, and `kubectl explain` describes them.
-
-    Example: claimsmith crds | kubectl apply --server-side -f -
-    """
-    from claimsmith.render import yaml_text
-    from claimsmith.tools.crds import crds as crds_of
-
-    found = crds_of(console.find_project(), stack)
-    console.print_result(output, found, "".join(f"---\n{yaml_text(crd)}" for crd in found))
 
 
 class Drawing(StrEnum):

@@ -25,10 +25,11 @@ from claimsmith.compose.references import Table
 from claimsmith.compose.scheduling import Schedule
 from claimsmith.dialects.common.bindable import Bindable, read_bindable
 from claimsmith.kubernetes import crds
+from claimsmith.kubernetes.reference_fields import reference_fields
 from claimsmith.kubernetes.scope import Scopes, scopes_of_crds
 from claimsmith.platform import binding, bindings_file, crd_set
 from claimsmith.platform.binding import Record
-from claimsmith.platform.catalog import Catalog, offered, read_catalog
+from claimsmith.platform.catalog import CRD, Catalog, offered, read_catalog
 from claimsmith.platform.permissions import permitted
 from claimsmith.platform.settings import Settings
 from claimsmith.platform.settings import read as read_settings
@@ -116,7 +117,19 @@ class Project(Layout):
 
     @cached_property
     def _table(self) -> Table:
-        return read_table(self._tables("references.yaml"))
+        """The table, with the rows that the platform's definitions of managed resources add by convention."""
+        table = read_table(self._tables("references.yaml"))
+        by_rule = reference_fields(d.data for d in self._definitions())
+        return {kind: {**by_rule.get(kind, {}), **table.get(kind, {})} for kind in {**by_rule, **table}}
+
+    def _definitions(self) -> list[Document]:
+        """The CustomResourceDefinitions in the platform's files; what cannot be read is reported with the catalog."""
+        found: list[Document] = []
+        for path in self.platform_files():
+            with suppress(EngineError):
+                if CRD.kind in read_text(path, root=self.root):
+                    found += [d for d in load([path], root=self.root) if _is_definition(d)]
+        return found
 
     def table(self) -> Table:
         """What a selector may select."""
@@ -354,6 +367,15 @@ class Project(Layout):
     def _managed(self) -> set[GroupKind]:
         """The kinds of managed resources that the tables know."""
         return kinds_of(self.table())
+
+
+def _is_definition(document: Document) -> bool:
+    if GroupKind.of(document.data) != CRD:
+        return False
+    with suppress(EngineError):
+        crds.refuse_unsound(document)
+        return True
+    return False
 
 
 def _built_in(name: str) -> list[Document]:
