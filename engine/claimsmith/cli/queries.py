@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from claimsmith.tools.classes import Offers
     from claimsmith.tools.drift.changes import Drift
 
+DRIFTED = 10
+_SHOWN = 5
+"""How many of the overwritten fields are named."""
+
 Stack = Annotated[
     str, typer.Argument(help="The environment: a folder below stacks/.", autocompletion=completion.stacks)
 ]
@@ -129,7 +133,7 @@ def drift(stack: Stack, output: Output = Format.text) -> None:
 
     Reports, claim by claim, what a refresh would find. Changes nothing.
 
-    Exit code 0 where all is as it was left, 2 where something is not, 1 where that cannot be told.
+    Exit codes: 0 without drift, 10 with drift, 1 if that cannot be determined, 2 for wrong usage.
 
     Example: claimsmith drift dev --output json
     """
@@ -138,7 +142,7 @@ def drift(stack: Stack, output: Output = Format.text) -> None:
     with console.progress(f"reading what {stack} has deployed", quiet=True):
         found = drift_of(console.find_project(), stack)
     console.print_result(output, found.to_dict(), _drift_text(found))
-    raise typer.Exit(2 if found.claims else 0)
+    raise typer.Exit(DRIFTED if found.claims else 0)
 
 
 @console.command
@@ -226,12 +230,13 @@ def schema() -> None:
 def _drift_text(drift: Drift) -> str:
     from claimsmith.base.printable import counted
     from claimsmith.base.printable import lines as text_of
+    from claimsmith.kubernetes.ownership import FORCE_ONCE
     from claimsmith.tools.drift.changes import is_native
     from claimsmith.tools.explain.formatting import shown
 
     looked = counted(drift.looked_at, "resource")
     if not drift.claims:
-        return text_of([f"no drift: {looked} of {drift.stack} are as they were left"])
+        return text_of([f"no drift: {looked} of {drift.stack} checked"])
     lines = []
     for claim in drift.claims:
         lines.append(claim.claim)
@@ -242,13 +247,17 @@ def _drift_text(drift: Drift) -> str:
                 by = f"  (now written by {field.managers})" if field.managers else ""
                 lines.append(f"    {field.path}: {shown(field.old)} → {shown(field.new)}{by}{place}")
     number = sum(len(c.resources) for c in drift.claims)
-    lines.append(f"{number} of {looked} are not as they were left")
-    lines.append(f"to put them back: pulumi up --stack {drift.stack} --refresh")
-    if any(not is_native(r.urn) for c in drift.claims for r in c.resources):
-        force = "PULUMI_K8S_ENABLE_PATCH_FORCE=true takes it back"
-        lines.append(f"  a field that somebody else has taken over is a conflict; {force}")
+    lines.append(f"drifted: {number} of {looked}")
+    # The API server refuses to change a field that another manager owns by now, unless it is forced.
+    objects = [r for c in drift.claims for r in c.resources if not is_native(r.urn) and r.change == "changed"]
+    force = f"{FORCE_ONCE} " if objects else ""
+    lines.append(f"to restore them: {force}pulumi up --stack {drift.stack} --refresh")
+    overwritten = [f"{f.path} of {r.kind} {r.name}" for r in objects for f in r.fields]
+    if overwritten:
+        more = f" and {len(overwritten) - _SHOWN} more" if len(overwritten) > _SHOWN else ""
+        lines.append(f"  this overwrites {', '.join(overwritten[:_SHOWN])}{more}, whoever wrote it")
     if any(f.managers for c in drift.claims for r in c.resources for f in r.fields):
-        lines.append("  to leave it to them: claimsmith.io/controller-owned: FIELD on the template")
+        lines.append("  to leave a field to its writer: claimsmith.io/controller-owned: FIELD on the template")
     return text_of(lines)
 
 

@@ -72,6 +72,7 @@ def build_plan(
         *warnings,
         *expansion.warnings,
         *(w for d in drafts for w in _contrary(d)),
+        *(_no_details(c) for c in claims_in_order if c.binding.claim.secret_name and not c.connections),
         *scheduled.unscheduled,
         *picks,
     )
@@ -128,7 +129,9 @@ def finished(draft: Draft, targets: Mapping[GroupKind, Sequence[Candidate]], tab
         if klass.secret and places:
             name, namespace = secret_destination(claim_data(draft.binding), klass.secret)
             secret = namespace or draft.identity.namespace, name
-        secrets = connections_of(draft.identity, secret, places, only=klass.connection_keys)
+        # The API server stores an empty Secret without data: it would differ for ever.
+        wanted = bool(places or klass.static)
+        secrets = connections_of(draft.identity, secret, places, only=klass.connection_keys) if wanted else []
     return PlannedClaim(
         draft.binding,
         draft.identity,
@@ -189,6 +192,13 @@ def _outside_needs(root: PlannedClaim) -> list[tuple[str, str]]:
                 if isinstance(ref.resource, ChildAddress) and ref.resource not in own:
                     found.append((str(ref.resource.claim), f"{child.template.name}: {fieldpath.to_text(path)}"))
     return found
+
+
+def _no_details(planned: PlannedClaim) -> Problem:
+    claim = planned.binding.claim
+    what = f"{claim.key} asks for a Secret, and {planned.binding.klass.key} has no connection details: none is created"
+    path = "spec.writeConnectionSecretToRef"
+    return claim.document.problem(what, path, "remove it from the claim, or add connection details to the class")
 
 
 def _contrary(draft: Draft) -> list[Problem]:
