@@ -69,7 +69,7 @@ def test_help_has_an_example(words: list[str]) -> None:
 GROUPS = {
     "Start": ["init"],
     "Write": ["new", "classes", "generate", "convert", "schema"],
-    "Check and review": ["validate", "render", "review", "explain", "graph"],
+    "Check and review": ["validate", "render", "review", "accept", "explain", "graph"],
     "Deploy": ["bind", "crds", "env"],
     "Operate": ["status", "connection", "drift", "recover", "shard"],
     "Tools": ["toolchain", "local"],
@@ -239,7 +239,7 @@ def test_a_claim_that_is_removed_is_told_and_forgotten(ready: Path) -> None:
 def test_a_valid_project(ready: Path) -> None:
     result = run("validate")
     assert (result.exit_code, result.stderr) == (0, "")
-    assert "dev: 1 claims bound, 0 unbound, 2 resources" in result.stdout
+    assert "dev: 1 claim bound, 0 unbound, 2 resources" in result.stdout
 
 
 def test_rebind_moves_a_claim_and_says_from_where(ready: Path) -> None:

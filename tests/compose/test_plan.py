@@ -66,6 +66,15 @@ def test_siblings_are_never_those_of_another_claim() -> None:
     assert all(next(refs(p.children[1].document)).resource == p.children[0].address for p in made)
 
 
+def test_a_claim_whose_class_has_no_details_gets_no_secret() -> None:
+    """An empty one would be stored without data, and differ from ours for ever."""
+    asking = claim_data(writeConnectionSecretToRef={"name": "s"})
+    found = plan({"base": GROUP}, claims=[asking])
+    assert found.claims[0].connections == ()
+    assert ["none is created" in w.what for w in found.warnings] == [True]
+    assert not plan({"base": GROUP}).warnings
+
+
 def test_the_secret_of_a_claim() -> None:
     [claim] = plan(
         {"base": SERVER}, {"base": GROUP}, claims=[claim_data(writeConnectionSecretToRef={"name": "s"})]
@@ -223,7 +232,13 @@ HUGE = claim_data(size=99999999999999999999999)
         pytest.param(
             [*TWO_WRITERS, {"base": GROUP}], None, "claims.yaml", "both write Secret", id="two-children-one-secret"
         ),
-        pytest.param([{"base": GROUP}], SAME_SECRET, "claims.yaml", "both write Secret", id="two-claims-one-secret"),
+        pytest.param(
+            [{"base": GROUP}, {"base": SERVER}],
+            SAME_SECRET,
+            "claims.yaml",
+            "both write Secret",
+            id="two-claims-one-secret",
+        ),
         pytest.param(
             [{"base": GROUP, "patches": [patch("spec.x", "spec.x", policy={"fromFieldPath": "Required"})]}],
             None,

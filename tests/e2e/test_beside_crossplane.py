@@ -219,7 +219,7 @@ def network(rig: Rig) -> Rig:
 
 def test_a_conflict_inside_a_list_names_claim_child_field_manager_and_ways_out(network: Rig) -> None:
     drift = network.claimsmith("drift", "dev", "--output", "json")
-    assert drift.code == 2
+    assert drift.code == 10
     [claim] = json.loads(drift.out)["claims"]
     [field] = claim["resources"][0]["fields"]
     assert (field["path"], field["managers"]) == (FIELD, CLOUD)

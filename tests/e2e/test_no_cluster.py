@@ -113,7 +113,7 @@ def test_drift_is_reported_with_the_place_of_the_value(deployed: tuple[DatabaseR
     rig, name = deployed
     rig.admin(f'ALTER DATABASE "{name}" CONNECTION LIMIT 7')
     ran = rig.claimsmith("drift", STACK)
-    assert ran.code == 2
+    assert ran.code == 10
     assert f"  database: Database {name} is changed\n    connectionLimit: 20 → 7  [components/" in ran.out
     assert "PULUMI_K8S" not in ran.out
     rig.ok(rig.up(STACK, "--refresh"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -13,7 +14,7 @@ from typer.testing import CliRunner
 
 from claimsmith.base.errors import WriteError
 from claimsmith.cli.app import app
-from claimsmith.project.writing import write_atomically
+from claimsmith.project.writing import write_atomically, write_together
 from tests.support.refusal_files import FILES, PATH_BINDINGS
 from tests.support.samples import contents, write_files
 
@@ -100,3 +101,52 @@ def test_broken_bindings_are_refused_with_their_line_and_kept(ready: Path, words
     assert f"{PATH_BINDINGS}:" in ran.output
     assert "fix: " in ran.output
     assert contents(ready) == before
+
+
+def old_files(folder: Path) -> Path:
+    for name in "ab":
+        (folder / name).write_text(f"old {name}")
+    return folder
+
+
+@pytest.mark.parametrize("failure", [OSError(errno.ENOSPC, "No space left on device"), KeyboardInterrupt()], ids=repr)
+@pytest.mark.parametrize(("call", "after"), [("fsync", 1), ("replace", 1), ("replace", 2)], ids=str)
+def test_several_files_or_none(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, failure: BaseException, call: str, after: int
+) -> None:
+    """A failure, or an interruption, at the first, second or third file leaves each as it was."""
+    before = old_files(tmp_path)
+    original, calls = getattr(os, call), iter(range(9))
+
+    def fail(*words: object, **named: object) -> object:
+        if next(calls) == after:
+            raise failure
+        return original(*words, **named)
+
+    monkeypatch.setattr(os, call, fail)
+    with pytest.raises(WriteError if isinstance(failure, OSError) else KeyboardInterrupt):
+        write_together({before / "a": "new a", before / "new/c": "new c", before / "b": "new b"})
+    monkeypatch.undo()
+    assert contents(tmp_path) == {"a": b"old a", "b": b"old b"}
+
+
+def test_an_interruption_waits_until_all_files_are_replaced_and_takes_them_back(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    old_files(tmp_path)
+    original = os.replace
+
+    def interrupted(*words: str) -> None:
+        os.kill(os.getpid(), signal.SIGINT)
+        original(*words)
+
+    monkeypatch.setattr(os, "replace", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        write_together({tmp_path / "a": "new a", tmp_path / "b": "new b"})
+    monkeypatch.undo()
+    assert contents(tmp_path) == {"a": b"old a", "b": b"old b"}
+
+
+def test_files_that_stay_the_same_are_not_written(tmp_path: Path) -> None:
+    old_files(tmp_path)
+    assert write_together({tmp_path / "a": "old a", tmp_path / "b": "new b"}) == [tmp_path / "b"]

@@ -155,6 +155,10 @@ class DeployError(EngineError):
     """What is found while the engine runs."""
 
 
+Refused = Callable[[EngineError], None]
+"""Takes an error that would otherwise be raised, from a step that goes on with what it did not refuse."""
+
+
 class Collector:
     """Gathers the problems of one step, to be raised together."""
 
@@ -175,10 +179,17 @@ class Collector:
                 raise
             self.problems.extend(error.problems)
 
-    def raise_as(self, kind: type[EngineError]) -> None:
-        """Raise all that was kept, in the order of the files; do nothing where there is none."""
+    def raise_as(self, kind: type[EngineError], refused: Refused | None = None) -> None:
+        """Raise all that was kept, in the order of the files; do nothing where there is none.
+
+        Whoever goes on with the rest gives a function that takes the error instead.
+        """
         if self.problems:
-            raise kind(*in_order(self.problems))
+            error = kind(*in_order(self.problems))
+            self.problems = []
+            if refused is None:
+                raise error
+            refused(error)
 
 
 def in_order(problems: Iterable[Problem]) -> list[Problem]:

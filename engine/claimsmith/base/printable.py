@@ -42,6 +42,13 @@ def visible(text: str) -> str:
     return _LEADING.sub(r"\1\\x3a", _MARKED.sub(r"#\\x23", shown))
 
 
+def counted(number: int, word: str) -> str:
+    """`1 class`, `2 classes`."""
+    if number == 1:
+        return f"1 {word}"
+    return f"{number} {word}{'es' if word.endswith(('s', 'x', 'ch', 'sh')) else 's'}"
+
+
 def lines(texts: Iterable[str]) -> str:
     """Lines of ours as one text, each visible: a newline within one of them is an escape, not another line."""
     return "".join(f"{visible(text)}\n" for text in texts)

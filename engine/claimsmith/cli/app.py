@@ -11,11 +11,13 @@ from typing import Annotated
 import typer
 
 from claimsmith.cli import (
+    accept,
     arguments,
     backend,
     completion,
     console,
     convert,
+    crds,
     local,
     outline,
     queries,
@@ -37,13 +39,14 @@ app = typer.Typer(
 app.add_typer(toolchain.app, name="toolchain")
 app.add_typer(local.app, name="local")
 app.add_typer(backend.app, name="backend")
+app.add_typer(crds.app, name="crds")
 app.command()(queries.explain)
 app.command()(queries.drift)
 app.command()(queries.connection)
 app.command()(queries.classes)
-app.command()(queries.crds)
 app.command()(queries.schema)
 app.command()(review.review)
+app.command()(accept.accept)
 app.command()(queries.graph)
 app.command()(scaffold.init)
 app.add_typer(scaffold.new, name="new")
@@ -80,7 +83,10 @@ def validate(
         list[str] | None,
         typer.Argument(help="Environments; all where none is named.", autocompletion=completion.stacks),
     ] = None,
-    strict: Strict = False,
+    strict: Annotated[
+        bool,
+        typer.Option("--strict", help="Treat warnings as errors, such as claims that no class serves."),
+    ] = False,
     output: Annotated[
         CheckFormat, typer.Option("--output", "-o", help="How to print the findings.")
     ] = CheckFormat.text,
@@ -307,21 +313,27 @@ def generate(
 def status(stack: Stack, output: Output = Format.text) -> None:
     """Show the claims of a deployed stack.
 
-    Each with its class, phase, all children and the keys of its connection Secret.
+    Each with its class, phase, all children and the keys of its connection Secret. For children in the cluster, it
+    shows whether they are ready now, and below the table what is waited for.
 
     Example: claimsmith status dev
     """
     from claimsmith.tools.status import status as status_of
 
-    claims = status_of(console.find_project(), stack)
+    found = status_of(console.find_project(), stack)
     if output == Format.json:
-        console.print_json([c.to_dict() for c in claims])
+        console.print_json([c.to_dict() for c in found.claims])
     else:
         rows: list[tuple[str, ...]] = []
-        for c in claims:
+        for c in found.claims:
             rows.append((c.claim.short, c.details["class"].rpartition("/")[2], c.details["phase"], c.secret))
-            rows += [(f"{'  ' * depth}{kind}", name, "", "") for depth, kind, name in c.children]
+            rows += [(f"{'  ' * child.depth}{child.kind}", child.name, child.state, "") for child in c.children]
         console.print_table(("CLAIM AND CHILDREN", "CLASS OR NAME", "PHASE", "CONNECTION SECRET"), rows)
+        for c in found.claims:
+            for child in c.children:
+                if child.waiting:
+                    console.print_line(f"waiting for {child.shown} of {c.claim.short}: {child.waiting}")
+    console.print_problems(found.warnings, label="warning")
 
 
 @app.command()

@@ -103,6 +103,11 @@ def _folder_is_gone() -> bool:
     return False
 
 
+def interactive() -> bool:
+    """Whether there is somebody to ask."""
+    return sys.stdin.isatty()
+
+
 def find_project() -> Project:
     """The project that the current folder is in."""
     from claimsmith.project.project import Project, find_root

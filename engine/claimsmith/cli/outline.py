@@ -17,7 +17,7 @@ from typer.core import TyperGroup
 GROUPS: Final[dict[str, tuple[str, ...]]] = {
     "Start": ("init",),
     "Write": ("new", "classes", "generate", "convert", "schema"),
-    "Check and review": ("validate", "render", "review", "explain", "graph"),
+    "Check and review": ("validate", "render", "review", "accept", "explain", "graph"),
     "Deploy": ("bind", "crds", "env", "backend"),
     "Operate": ("status", "connection", "drift", "recover", "shard"),
     "Tools": ("toolchain", "local"),

@@ -1,4 +1,4 @@
-"""The commands that only read: `explain`, `connection`, `drift`, `classes`, `crds`, `schema` and `graph`."""
+"""The commands that only read: `explain`, `connection`, `drift`, `classes`, `schema` and `graph`."""
 
 from __future__ import annotations
 
@@ -9,11 +9,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from claimsmith.cli import completion, console
-from claimsmith.cli.console import Format, Output, TextFormat
+from claimsmith.cli.console import Format, Output
 
 if TYPE_CHECKING:
     from claimsmith.tools.classes import Offers
     from claimsmith.tools.drift.changes import Drift
+
+DRIFTED = 10
+_SHOWN = 5
+"""How many of the overwritten fields are named."""
 
 Stack = Annotated[
     str, typer.Argument(help="The environment: a folder below stacks/.", autocompletion=completion.stacks)
@@ -129,7 +133,7 @@ def drift(stack: Stack, output: Output = Format.text) -> None:
 
     Reports, claim by claim, what a refresh would find. Changes nothing.
 
-    Exit code 0 where all is as it was left, 2 where something is not, 1 where that cannot be told.
+    Exit codes: 0 without drift, 10 with drift, 1 if that cannot be determined, 2 for wrong usage.
 
     Example: claimsmith drift dev --output json
     """
@@ -138,7 +142,7 @@ def drift(stack: Stack, output: Output = Format.text) -> None:
     with console.progress(f"reading what {stack} has deployed", quiet=True):
         found = drift_of(console.find_project(), stack)
     console.print_result(output, found.to_dict(), _drift_text(found))
-    raise typer.Exit(2 if found.claims else 0)
+    raise typer.Exit(DRIFTED if found.claims else 0)
 
 
 @console.command
@@ -162,30 +166,6 @@ def classes(
     found = classes_of(console.find_project(), kind)
     columns = ("CLAIM", "CLASS", "IS A", "LABELS", "DEFAULT", "WEIGHT", "MAKES")
     console.print_rows(output, [o.to_dict() for o in found], columns, [row for o in found for row in _rows(o)])
-
-
-@console.command
-def crds(
-    stack: Annotated[
-        str | None,
-        typer.Option("--stack", help="Add the versions in which this stack claims.", autocompletion=completion.stacks),
-    ] = None,
-    output: Annotated[TextFormat, typer.Option("--output", "-o", help="How to print it.")] = TextFormat.yaml,
-) -> None:
-    """Print the CustomResourceDefinitions of the platform's own kinds.
-
-    These are defined kinds, requirements and claims.
-
-    Those of our records (CompositeResource and the like) are among them. Without any of them everything works all the
-    same; with them the cluster knows the kinds, and `kubectl explain` describes them.
-
-    Example: claimsmith crds | kubectl apply --server-side -f -
-    """
-    from claimsmith.render import yaml_text
-    from claimsmith.tools.crds import crds as crds_of
-
-    found = crds_of(console.find_project(), stack)
-    console.print_result(output, found, "".join(f"---\n{yaml_text(crd)}" for crd in found))
 
 
 class Drawing(StrEnum):
@@ -248,13 +228,15 @@ def schema() -> None:
 
 
 def _drift_text(drift: Drift) -> str:
+    from claimsmith.base.printable import counted
     from claimsmith.base.printable import lines as text_of
+    from claimsmith.kubernetes.ownership import FORCE_ONCE
     from claimsmith.tools.drift.changes import is_native
-    from claimsmith.tools.explain.formatting import counted, shown
+    from claimsmith.tools.explain.formatting import shown
 
     looked = counted(drift.looked_at, "resource")
     if not drift.claims:
-        return text_of([f"no drift: {looked} of {drift.stack} are as they were left"])
+        return text_of([f"no drift: {looked} of {drift.stack} checked"])
     lines = []
     for claim in drift.claims:
         lines.append(claim.claim)
@@ -265,13 +247,17 @@ def _drift_text(drift: Drift) -> str:
                 by = f"  (now written by {field.managers})" if field.managers else ""
                 lines.append(f"    {field.path}: {shown(field.old)} → {shown(field.new)}{by}{place}")
     number = sum(len(c.resources) for c in drift.claims)
-    lines.append(f"{number} of {looked} are not as they were left")
-    lines.append(f"to put them back: pulumi up --stack {drift.stack} --refresh")
-    if any(not is_native(r.urn) for c in drift.claims for r in c.resources):
-        force = "PULUMI_K8S_ENABLE_PATCH_FORCE=true takes it back"
-        lines.append(f"  a field that somebody else has taken over is a conflict; {force}")
+    lines.append(f"drifted: {number} of {looked}")
+    # The API server refuses to change a field that another manager owns by now, unless it is forced.
+    objects = [r for c in drift.claims for r in c.resources if not is_native(r.urn) and r.change == "changed"]
+    force = f"{FORCE_ONCE} " if objects else ""
+    lines.append(f"to restore them: {force}pulumi up --stack {drift.stack} --refresh")
+    overwritten = [f"{f.path} of {r.kind} {r.name}" for r in objects for f in r.fields]
+    if overwritten:
+        more = f" and {len(overwritten) - _SHOWN} more" if len(overwritten) > _SHOWN else ""
+        lines.append(f"  this overwrites {', '.join(overwritten[:_SHOWN])}{more}, whoever wrote it")
     if any(f.managers for c in drift.claims for r in c.resources for f in r.fields):
-        lines.append("  to leave it to them: claimsmith.io/controller-owned: FIELD on the template")
+        lines.append("  to leave a field to its writer: claimsmith.io/controller-owned: FIELD on the template")
     return text_of(lines)
 
 

@@ -93,12 +93,19 @@ def _form_of(path: Path) -> ReviewFormat:
 
 def _write(found: Review, files: list[tuple[Path, ReviewFormat]], output: ReviewFormat | None) -> None:
     from claimsmith.project.writing import write_atomically
-    from claimsmith.tools.review import outputs, text
+    from claimsmith.tools.review import outputs
 
     for path, form in files:
         write_atomically(path, outputs.WRITERS[form.value](found))
         console.say(f"written: {path}")
     if not files and output in (None, ReviewFormat.terminal):
-        console.print_styled(text.lines(found), _COLOURS)
+        print_review(found)
     elif not files and output:
         console.print_document(outputs.WRITERS[output.value](found))
+
+
+def print_review(found: Review) -> None:
+    """Write a review to standard output, coloured on a terminal."""
+    from claimsmith.tools.review import text
+
+    console.print_styled(text.lines(found), _COLOURS)

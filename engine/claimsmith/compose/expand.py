@@ -14,7 +14,7 @@ from typing import Any
 from claimsmith import templating
 from claimsmith.base import fieldpath
 from claimsmith.base.documents import Document
-from claimsmith.base.errors import BindingError, Collector, ComposeError, EngineError, Problem, Source, at
+from claimsmith.base.errors import BindingError, Collector, ComposeError, EngineError, Problem, Refused, Source, at
 from claimsmith.base.labels import IMPORT
 from claimsmith.base.names import ChildAddress, ClaimKey
 from claimsmith.base.values import Interpolation, Ref, SiblingOutput, has, known, mapped, object_at, walk
@@ -42,7 +42,16 @@ from claimsmith.functions.registry import Declared
 from claimsmith.kubernetes.scope import Scopes, refuse_elsewhere
 from claimsmith.patching import environments, patches
 from claimsmith.patching.compiled import Composed, Reader, compiled
-from claimsmith.platform.binding import Binding, Record, Unbound, bind_one, changed_and_gone
+from claimsmith.platform.binding import (
+    Binding,
+    ClassChanged,
+    Record,
+    Unbound,
+    accepted,
+    bind_one,
+    changed_and_gone,
+    folded,
+)
 from claimsmith.platform.catalog import Catalog
 
 Sides = dict[Side, dict[str, Any]]
@@ -113,6 +122,8 @@ class Expansion:
     environments: tuple[Mapping[str, Any], ...] = ()
     """What compositions may read beside their composites."""
     warnings: tuple[Problem, ...] = ()
+    complete: bool = True
+    """Whether every claim could be composed: else references may lead to what is missing here."""
 
     def bindings(self) -> list[Binding]:
         """Every binding, those of composites below their claims'."""
@@ -130,21 +141,44 @@ def expand(
     types: NativeTypes = UNKNOWN,
     live: Live | None = None,
     declared: Declared | None = None,
+    refused: Refused | None = None,
 ) -> Expansion:
     """Every claim of the catalog as a draft; the problems of all claims are reported together.
+
+    `refused` takes them where the other claims are to be drafted all the same; a class that changed then counts as it
+    is now.
 
     `live` is what exists in the cluster, for pipelines that depend on it; without it nothing exists. `declared` are the
     functions of the project.
     """
     records = list(records)
-    expander = _Expander(catalog, {r.claim: r for r in records}, project, stack, scopes, rebind, types, live, declared)
+    expander = _Expander(
+        catalog,
+        {r.claim: r for r in records},
+        project,
+        stack,
+        scopes,
+        rebind,
+        types,
+        live,
+        declared,
+        tolerant=refused is not None,
+    )
     drafts = [d for claim in catalog.claims.values() if (d := expander.draft(claim, ()))]
     known = {d.binding.claim.key for root in drafts for d in root.walk()} | set(catalog.claims)
-    expander.bind_problems.problems += changed_and_gone(catalog, [r for r in records if r.claim not in known])
-    expander.bind_problems.raise_as(BindingError)
-    expander.problems.raise_as(ComposeError)
+    if refused is None:
+        # Else a claim may be missing because it cannot be read, and composites because their claim cannot be composed.
+        expander.bind_problems.problems += changed_and_gone(catalog, [r for r in records if r.claim not in known])
+    expander.bind_problems.problems = folded(expander.bind_problems.problems)
+    failed = {p for p in expander.bind_problems.problems if not isinstance(p, ClassChanged)} | {
+        *expander.problems.problems
+    }
+    expander.bind_problems.raise_as(BindingError, refused)
+    expander.problems.raise_as(ComposeError, refused)
     environments = tuple(d.data for d in catalog.crossplane.environments.values())
-    return Expansion(tuple(drafts), tuple(expander.unbound), environments, tuple(expander.warnings))
+    return Expansion(
+        tuple(drafts), tuple(expander.unbound), environments, tuple(expander.warnings), complete=not failed
+    )
 
 
 def claim_data(binding: Binding) -> dict[str, Any]:
@@ -175,6 +209,7 @@ class _Expander:
     types: NativeTypes
     live: Live | None = None
     declared: Declared | None = None
+    tolerant: bool = False
     unbound: list[Unbound] = field(default_factory=list)
     problems: Collector = field(default_factory=Collector)
     bind_problems: Collector = field(default_factory=Collector)
@@ -185,9 +220,9 @@ class _Expander:
         _refuse_circle(claim, above)
         with self.bind_problems.catch():
             record = self.records.get(claim.key)
-            bound = bind_one(
-                claim, record, self.catalog, project=self.project, stack=self.stack, anew=claim.key in self.rebind
-            )
+            if self.tolerant and record and record.klass.name in self.catalog.unreadable:
+                return None
+            bound = self._bound(claim, record)
             if isinstance(bound, Unbound):
                 self.unbound.append(bound)
                 return None
@@ -201,6 +236,19 @@ class _Expander:
                         raise
                     self.unbound += [Unbound(claim, problem, mistake=True) for problem in error.problems]
         return None
+
+    def _bound(self, claim: Claim, record: Record | None) -> Binding | Unbound:
+        """The claim with its class; one that changed is reported, and serves it all the same where others go on."""
+        bind = partial(
+            bind_one, claim, catalog=self.catalog, project=self.project, stack=self.stack, anew=claim.key in self.rebind
+        )
+        try:
+            return bind(record)
+        except BindingError as error:
+            if not (self.tolerant and record and all(isinstance(p, ClassChanged) for p in error.problems)):
+                raise
+            self.bind_problems.problems += error.problems
+            return bind(accepted([record], self.catalog, [record.klass.name])[0])
 
     def _draft(self, binding: Binding, above: tuple[Claim, ...]) -> Draft:
         claim, klass, stack = binding.claim, binding.klass, binding.stack or self.stack

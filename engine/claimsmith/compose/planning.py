@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from claimsmith.base import fieldpath, topological
-from claimsmith.base.errors import Collector, ComposeError, Problem, at
+from claimsmith.base.errors import Collector, ComposeError, Problem, Refused, at
 from claimsmith.base.names import ChildAddress, ClassKey, GroupKind
 from claimsmith.base.values import refs_at
 from claimsmith.compose import connections
@@ -20,7 +20,7 @@ from claimsmith.compose.collisions import (
 from claimsmith.compose.connections import SecretSource, connections_of
 from claimsmith.compose.expand import Child, Draft, Expansion, claim_data
 from claimsmith.compose.plan import GivenResource, Plan, PlannedClaim, candidate_of_given, hold
-from claimsmith.compose.references import Candidate, Table
+from claimsmith.compose.references import NO_MATCH, Candidate, Table
 from claimsmith.compose.scheduling import Schedule
 from claimsmith.compose.workload_plan import plan_workloads
 from claimsmith.dialects.common.dialect import SECRET_REF
@@ -40,8 +40,12 @@ def build_plan(
     warnings: Sequence[Problem] = (),
     schedule: Schedule | None = None,
     scopes: Scopes | None = None,
+    refused: Refused | None = None,
 ) -> Plan:
-    """The plan for drafted claims; the problems of all claims are reported together."""
+    """The plan for drafted claims; the problems of all claims are reported together.
+
+    `refused` takes them where the other claims are to be planned all the same.
+    """
     problems = Collector()
     drafts = [d for root in expansion.drafts for d in root.walk()]
     targets = candidates_of(drafts)
@@ -54,13 +58,15 @@ def build_plan(
             claim = finished(draft, targets, table)
             claims.append(claim)
             needs[claim.address] = _outside_needs(claim)
-    problems.raise_as(ComposeError)
+    if not expansion.complete:
+        problems.problems = [p for p in problems.problems if p.rule != NO_MATCH]
+    problems.raise_as(ComposeError, refused)
     refuse_shared_composites(claims, problems)
     everything = [c for root in claims for c in root.walk()]
     refuse_doubles(everything, given, problems)
     refuse_native_doubles(everything, problems)
     refuse_read_twice(everything, problems)
-    problems.raise_as(ComposeError)
+    problems.raise_as(ComposeError, refused)
     by_address = {c.address: c for c in claims}
     order = topological.ordered(list(by_address), needs)
     claims_in_order = tuple(by_address[a] for a in order)
@@ -72,6 +78,7 @@ def build_plan(
         *warnings,
         *expansion.warnings,
         *(w for d in drafts for w in _contrary(d)),
+        *(_no_details(c) for c in claims_in_order if c.binding.claim.secret_name and not c.connections),
         *scheduled.unscheduled,
         *picks,
     )
@@ -128,7 +135,9 @@ def finished(draft: Draft, targets: Mapping[GroupKind, Sequence[Candidate]], tab
         if klass.secret and places:
             name, namespace = secret_destination(claim_data(draft.binding), klass.secret)
             secret = namespace or draft.identity.namespace, name
-        secrets = connections_of(draft.identity, secret, places, only=klass.connection_keys)
+        # The API server stores an empty Secret without data: it would differ for ever.
+        wanted = bool(places or klass.static)
+        secrets = connections_of(draft.identity, secret, places, only=klass.connection_keys) if wanted else []
     return PlannedClaim(
         draft.binding,
         draft.identity,
@@ -189,6 +198,13 @@ def _outside_needs(root: PlannedClaim) -> list[tuple[str, str]]:
                 if isinstance(ref.resource, ChildAddress) and ref.resource not in own:
                     found.append((str(ref.resource.claim), f"{child.template.name}: {fieldpath.to_text(path)}"))
     return found
+
+
+def _no_details(planned: PlannedClaim) -> Problem:
+    claim = planned.binding.claim
+    what = f"{claim.key} asks for a Secret, and {planned.binding.klass.key} has no connection details: none is created"
+    path = "spec.writeConnectionSecretToRef"
+    return claim.document.problem(what, path, "remove it from the claim, or add connection details to the class")
 
 
 def _contrary(draft: Draft) -> list[Problem]:

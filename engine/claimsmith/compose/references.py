@@ -19,6 +19,8 @@ from claimsmith.base.names import GroupKind
 SAME_PARENT = ("matchComposite", "matchControllerRef", "matchAggregate")
 """Three words of three formats for one meaning: composed by the same parent."""
 
+NO_MATCH = "reference-never-matches"
+"""The check that finds selectors which nothing fits."""
 _SUFFIX = "Selector"
 
 Table = Mapping[GroupKind, Mapping[str, tuple[GroupKind, ...]]]
@@ -114,7 +116,7 @@ def pick(selection: Selection, *, own: Candidate, candidates: Iterable[Candidate
     if not found:
         path = fieldpath.to_text(selection.path)
         fix = f"add such a resource, or name an existing one in {fieldpath.to_text(selection.ref_path)}"
-        raise ReferenceError_(Problem(f"the selector matches no {selection}", path=path, fix=fix))
+        raise ReferenceError_(Problem(f"the selector matches no {selection}", path=path, fix=fix, rule=NO_MATCH))
     if selection.same_parent:
         return min(found, key=lambda t: _stable(own.template, t.template))
     kept = next((t for t in found if t.address == recorded), None)

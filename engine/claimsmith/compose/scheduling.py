@@ -78,7 +78,7 @@ def schedule(
             if record:
                 record.refuse_changed_uid()
             kept = record is not None and application.key not in rebind
-            found = _held(application, record, targets) if record and kept else _choose(application, targets)
+            found = _held(application, record, targets, stack) if record and kept else _choose(application, targets)
             if isinstance(found, Problem):
                 if record:
                     raise BindingError(found)
@@ -165,11 +165,13 @@ def _by_name(
     return application.document.problem(what, "spec.targetRef.name", fix)
 
 
-def _held(application: Application, record: Record, targets: Mapping[ClaimKey, Published]) -> tuple[Published, str]:
+def _held(
+    application: Application, record: Record, targets: Mapping[ClaimKey, Published], stack: str
+) -> tuple[Published, str]:
     """The recorded target, if the record still holds. What was deployed must not silently go elsewhere."""
     key = application.key
     found = targets.get(ClaimKey(TARGET, key.namespace, record.klass.name))
-    again = f"claimsmith bind STACK --rebind {key}"
+    again = f"claimsmith bind {stack} --rebind {key}"
     if found is None:
         what = f"{key} is scheduled to {record.klass}, which is gone"
         fix = f"bring the target back, or schedule anew on purpose: {again}"

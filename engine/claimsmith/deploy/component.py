@@ -312,6 +312,9 @@ class Composite(NativeChildren, metaclass=_ComponentType):
         if place is not None and (found or values):
             requested = self._composed_secret(place, patched or {})
         self._secrets = connections_of(self.claim, requested, [p for p, _ in found], only=self.CLASS.connection_keys)
+        if not found and not values:
+            # The API server stores an empty Secret without data: it would differ for ever.
+            self._secrets = []
         if not self._context.has_cluster:
             # The stack's output has the details, and there is nothing that a Secret could be written to.
             self._secrets = []

@@ -10,13 +10,16 @@ from __future__ import annotations
 
 import hashlib
 import uuid
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, TypeVar
 
 from claimsmith.base.documents import Document
-from claimsmith.base.errors import BindingError, Problem, Source, suggest
+from claimsmith.base.errors import BindingError, Problem, Source, nearest, suggest
+from claimsmith.base.grouping import grouped
 from claimsmith.base.names import ClaimKey, ClassKey
+from claimsmith.base.printable import counted
 from claimsmith.dialects.common.claim import Claim, ObjectRef
 from claimsmith.dialects.common.klass import Class
 from claimsmith.dialects.crossplane.composition import OF_COMPOSITION
@@ -28,6 +31,8 @@ IS_DEFAULT = "resourceclass.crossplane.io/is-default-class"
 WEIGHT = "resourceclass.crossplane.io/weight"
 UNRECORDED = "unrecorded-binding"
 """The check that finds choices which bindings.yaml does not hold yet."""
+CHANGED = "class-changed"
+"""The check that finds classes which changed after claims were bound to them."""
 _NAMESPACE = uuid.UUID("6f1f5b0e-3f3c-5b0a-9a57-4e6f0c1d2a90")
 
 
@@ -73,6 +78,45 @@ class Record:
             what = f"the uid of {self.claim} is not the one that it was bound with"
             fix = "restore bindings.yaml from version control; after a rename, let uidsFrom name the old project/stack"
             raise BindingError(Problem(what, self.where, "uid", fix))
+
+
+@dataclass(frozen=True, slots=True)
+class ClassChanged(Problem):
+    """A class that changed after claims were bound to it. One for all claims of all stacks: see `folded`."""
+
+    klass: ClassKey | None = field(default=None, compare=False)
+    bound: tuple[tuple[str, ClaimKey], ...] = field(default=(), compare=False)
+    """The claims that are bound to it as it was, each after its stack."""
+
+
+def class_changed(klass: ClassKey, where: Source | None, bound: Sequence[tuple[str, ClaimKey]]) -> ClassChanged:
+    """The problem of a class that changed after these claims were bound to it."""
+    what = f"class changed: {klass}: {claims_in(Counter(stack for stack, _ in bound))}"
+    if len(bound) == 1:
+        what = f"{klass} has changed since {bound[0][1]} was bound to it"
+    fix = f"review and accept it: claimsmith accept {klass.name}; or put the class back and add a new one"
+    return ClassChanged(what, where, "spec", fix, CHANGED, klass, tuple(bound))
+
+
+def claims_in(numbers: Mapping[str, int]) -> str:
+    """`151 claims in dev, 150 in prod`."""
+    words = [f"{number} in {stack}" for stack, number in numbers.items()]
+    first = [f"{counted(number, 'claim')} in {stack}" for stack, number in numbers.items()][:1]
+    return ", ".join([*first, *words[1:]])
+
+
+def folded(problems: Iterable[Problem]) -> list[Problem]:
+    """The problems with one for each class that changed, however many claims and stacks it serves."""
+    listed = list(problems)
+    changes = grouped((p for p in listed if isinstance(p, ClassChanged)), lambda p: p.klass)
+    kept: list[Problem] = []
+    for problem in listed:
+        if not isinstance(problem, ClassChanged):
+            kept.append(problem)
+        elif problem.klass and (same := changes.pop(problem.klass, None)):
+            bound = dict.fromkeys(pair for p in same for pair in p.bound)
+            kept.append(class_changed(problem.klass, problem.where, list(bound)))
+    return kept
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +181,7 @@ def _selected(claim: Claim, catalog: Catalog) -> Choice | Unbound:
         matching = [c for c in serving if claim.class_selector.matches(c.labels)]
         if not matching:
             what = f"no class for {claim.key.group_kind} matches {claim.class_selector}"
-            return _unbound(claim, f"{claim.word}Selector", what, _offer(serving), mistake=False)
+            return _unbound(claim, f"{claim.word}Selector", what, _offer(serving, claim, catalog), mistake=False)
         return _heaviest(claim, matching, f"{_word(claim)}Selector {claim.class_selector}")
     if claim.default:
         return _by_name(claim, claim.default, catalog, "default of its definition", path="kind")
@@ -146,7 +190,7 @@ def _selected(claim: Claim, catalog: Catalog) -> Choice | Unbound:
         return _heaviest(claim, serving, "any of its kind")
     if not defaults:
         what = f"{claim.key} names no class, and {claim.key.group_kind} has no default class"
-        return _unbound(claim, "spec", what, _offer(serving), mistake=False)
+        return _unbound(claim, "spec", what, _offer(serving, claim, catalog), mistake=False)
     return _heaviest(claim, defaults, "published" if defaults[0].dialect.publishing else "default class")
 
 
@@ -163,7 +207,7 @@ def _revision(claim: Claim, choice: Choice, catalog: Catalog) -> Choice | Unboun
         path, why = f"{claim.word}RevisionSelector", f"{choice.reason}; the latest revision that fits"
     if not fitting:
         what = f"no revision of {choice.klass.key} fits {claim.revision or claim.revision_selector}"
-        return _unbound(claim, path, what, _offer(own), mistake=bool(claim.revision))
+        return _unbound(claim, path, what, _offer(own, claim, catalog), mistake=bool(claim.revision))
     latest = max(fitting, key=lambda c: (c.revision, c.name))
     return Choice(latest, why, tuple(c.key for c in fitting))
 
@@ -179,7 +223,12 @@ def bind_one(
         record.refuse_changed_uid(claim.given_uid)
     if record and not anew:
         return Binding(
-            claim, _held(claim, record, catalog), record.uid, record.reason, picks=record.picks, stack=record.stack
+            claim,
+            _held(claim, record, catalog, stack),
+            record.uid,
+            record.reason,
+            picks=record.picks,
+            stack=record.stack,
         )
     match choose(claim, catalog):
         case Unbound() as none:
@@ -190,6 +239,21 @@ def bind_one(
             own = claim.given_uid or new_uid(claim.key, catalog, project=project, stack=stack)
             uid, kept, moved = (record.uid, record.picks, record.stack) if record else (own, {}, "")
             return Binding(claim, klass, uid, reason, recorded=False, picks=kept, stack=moved)
+
+
+def accepted(records: Iterable[Record], catalog: Catalog, classes: Collection[str]) -> list[Record]:
+    """The records with the digests that classes of these names have now: each claim keeps its class, changed or not."""
+    digests: dict[int, str] = {}
+    renewed = []
+    for record in records:
+        klass = catalog.classes.get((record.klass, record.claim.group_kind))
+        if klass and klass.name in classes and not record.released:
+            # A digest reads the whole class, and most claims share theirs.
+            if id(klass) not in digests:
+                digests[id(klass)] = klass.digest()
+            record = replace(record, digest=digests[id(klass)])
+        renewed.append(record)
+    return renewed
 
 
 def to_records(
@@ -293,16 +357,16 @@ def _by_name(claim: Claim, key: ClassKey, catalog: Catalog, reason: str, *, path
     serving = _offered(claim, catalog)
     klass = catalog.classes.get((key, claim.key.group_kind))
     if not named:
-        fix = suggest(key.name, (c.name for c in serving), _offer(serving))
+        fix = suggest(key.name, (c.name for c in serving), _offer(serving, claim, catalog))
         twin = next((c for c in serving if c.name == key.name), None)
         if twin:
             fix = f"did you mean kind: {twin.key.group_kind.kind} of apiVersion: {twin.api_version}?"
         return _unbound(claim, path, f"there is no class {key}", fix, mistake=True)
     if klass is None:
         what = f"{key} serves {', '.join(str(c.serves) for c in named)}, not {claim.key.group_kind}"
-        return _unbound(claim, path.removesuffix(".name"), what, _offer(serving), mistake=True)
+        return _unbound(claim, path.removesuffix(".name"), what, _offer(serving, claim, catalog), mistake=True)
     if not _may_serve(klass, claim):
-        return _unbound(claim, path, _not_permitted(klass, claim), _offer(serving), mistake=True)
+        return _unbound(claim, path, _not_permitted(klass, claim), _offer(serving, claim, catalog), mistake=True)
     return Choice(klass, reason, (key,))
 
 
@@ -345,12 +409,12 @@ def static_class(claim: Claim, wanted: ObjectRef) -> Class:
     )
 
 
-def _held(claim: Claim, record: Record, catalog: Catalog) -> Class:
+def _held(claim: Claim, record: Record, catalog: Catalog, stack: str) -> Class:
     """The recorded class, if the record still holds."""
     if claim.object_ref and claim.object_ref.key == record.klass:
         return static_class(claim, claim.object_ref)
     klass = catalog.classes.get((record.klass, claim.key.group_kind))
-    again = f"claimsmith bind STACK --rebind {claim.key}"
+    again = f"claimsmith bind {stack} --rebind {claim.key}"
     if klass is None:
         what = f"{claim.key} is bound to {record.klass}, which is gone"
         raise BindingError(Problem(what, record.where, "class", f"bring the class back, or rebind on purpose: {again}"))
@@ -362,10 +426,7 @@ def _held(claim: Claim, record: Record, catalog: Catalog) -> Class:
         where = claim.document.source_of(f"{claim.word}Ref.name")
         raise BindingError(Problem(what, where, f"{claim.word}Ref", f"put it back, or rebind on purpose: {again}"))
     if klass.digest() != record.digest:
-        what = f"{klass.key} has changed since {claim.key} was bound to it"
-        where = klass.document.source_of("spec")
-        fix = f"classes are immutable once bound: put it back and make a new class, or rebind on purpose: {again}"
-        raise BindingError(Problem(what, where, "spec", fix))
+        raise BindingError(class_changed(klass.key, klass.document.source_of("spec"), [(stack, claim.key)]))
     if resource_of(claim) != record.resource:
         # What the class created for the claim so far would be deleted, or the existing resource be forgotten.
         before, now = (
@@ -408,9 +469,13 @@ def _unbound(claim: Claim, path: str, what: str, fix: str, *, mistake: bool) -> 
     return Unbound(claim, Problem(what, claim.document.source_of(path), path, fix), mistake)
 
 
-def _offer(serving: list[Class]) -> str:
+def _offer(serving: list[Class], claim: Claim, catalog: Catalog) -> str:
     if not serving:
-        return "add a class that serves this kind, or fix the claim's apiVersion and kind"
+        # Groups are long and alike: only the kinds are compared.
+        served = {c.serves.kind: c.serves for c in catalog.classes.values()}
+        close = nearest(claim.key.group_kind.kind, served)
+        fix = "add a class that serves this kind, or fix the claim's apiVersion and kind"
+        return f"did you mean {str(served[close])!r}? Else {fix}" if close else fix
     names = ", ".join(
         f"{c.name} ({', '.join(f'{k}={v}' for k, v in c.labels.items())})" if c.labels else c.name for c in serving
     )

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol, TypeVar
 
 from claimsmith.base.documents import Document
-from claimsmith.base.errors import CatalogError, Collector, ModelError, Problem, nearest
+from claimsmith.base.errors import CatalogError, Collector, ModelError, Problem, Refused, nearest
 from claimsmith.base.names import ClaimKey, ClassKey, GroupKind, ObjectKey
 from claimsmith.base.parse import twice
 from claimsmith.base.values import object_at
@@ -75,6 +75,8 @@ class Catalog:
     """The project and stack that new uids are derived from, where they were renamed since the first binding."""
     seen: frozenset[GroupKind] = frozenset()
     """The kinds that the platform has CRDs of."""
+    unreadable: frozenset[str] = frozenset()
+    """The words in files of the platform that cannot be read: what these offer, and for which kinds, is not known."""
 
     def marked(self, klass: Class, templates: Iterable[Template]) -> tuple[Template, ...]:
         """Templates of a class, each marked: composed in turn, managed by a provider, or a plain object."""
@@ -116,11 +118,13 @@ def read_catalog(
     managed: Iterable[GroupKind] = (),
     resources: Iterable[Document] = (),
     functions: Container[str] = (),
+    refused: Refused | None = None,
 ) -> Catalog:
     """The catalog of the platform's documents, a stack's claims and the resources that it provides as they are.
 
     `managed` names kinds of managed resources beside those that CRDs mark as managed, and `functions` the composition
-    functions that the project declares.
+    functions that the project declares. `refused` takes the problems of documents that cannot be read, where the
+    catalog is to hold the others.
     """
     problems = Collector()
     warnings: list[Problem] = []
@@ -160,7 +164,7 @@ def read_catalog(
             key = _resource_key(document, managed_kinds)
             if (first := provided.setdefault(key, document)) is not document:
                 raise twice(str(key), first, document)
-    problems.raise_as(CatalogError)
+    problems.raise_as(CatalogError, refused)
     given, kinds_managed = tuple(by_dialect["crd"]), frozenset(managed_kinds)
     return Catalog(
         classes,

@@ -16,7 +16,7 @@ from typing import Any
 
 from claimsmith.base import fieldpath
 from claimsmith.base.documents import Document
-from claimsmith.base.errors import CatalogError, NotPermitted, Problem, in_order, suggest
+from claimsmith.base.errors import CatalogError, Collector, NotPermitted, Problem, Refused, suggest
 from claimsmith.base.labels import ADOPT, COMPOSITE_LABEL, DIRECTING, EXTERNAL_NAME, IMPORT, PROTECT
 from claimsmith.base.names import ClaimKey, GroupKind
 from claimsmith.base.regexp import matches
@@ -75,25 +75,35 @@ class _File:
         return Problem(what, self.document.source_of(path), text, fix, rule="not-permitted")
 
 
-def permitted(catalog: Catalog, documents: Iterable[Document], settings: Settings, stack: str) -> Catalog:
+def permitted(
+    catalog: Catalog, documents: Iterable[Document], settings: Settings, stack: str, *, refused: Refused | None = None
+) -> Catalog:
     """The catalog with each claim limited to the classes and targets that its file may use.
 
     Refuses every document of `claims/` that its file's permissions do not cover; all problems are reported together.
+    `refused` takes them where the catalog is to hold the rest.
     """
-    problems: list[Problem] = []
+    problems = Collector()
+    wrong: set[str] = set()
     grants: dict[str, Grant] = {}
     for document in documents:
         grant = settings.grant(stack, document.file.removeprefix(f"stacks/{stack}/claims/"))
-        if grant is None:
-            problems.append(_uncovered(document))
-            continue
-        grants[document.file] = grant
-        problems += _refusals(_File(document, grant, catalog))
-    if problems:
-        raise NotPermitted(*in_order(problems))
-    claims = {k: replace(c, may_use=grants[c.document.file].classes) for k, c in catalog.claims.items()}
-    found = catalog.workloads.applications
-    applications = {k: replace(a, may_use=grants[a.document.file].targets) for k, a in found.items()}
+        found = [_uncovered(document)] if grant is None else list(_refusals(_File(document, grant, catalog)))
+        problems.problems += found
+        wrong |= {document.file} if found else set()
+        if grant:
+            grants[document.file] = grant
+    problems.raise_as(NotPermitted, refused)
+    claims = {
+        k: replace(c, may_use=grants[c.document.file].classes)
+        for k, c in catalog.claims.items()
+        if c.document.file not in wrong
+    }
+    applications = {
+        k: replace(a, may_use=grants[a.document.file].targets)
+        for k, a in catalog.workloads.applications.items()
+        if a.document.file not in wrong
+    }
     return replace(catalog, claims=claims, workloads=replace(catalog.workloads, applications=applications))
 
 

@@ -53,14 +53,14 @@ class Components:
     def _problems(self, path: Path, klass: Class) -> list[Problem]:
         shown = path.relative_to(self.project.root).as_posix()
         where = klass.document.source_of("metadata.name")
-        if not path.is_file():
+        written = self.project.content(path)
+        if written is None:
             what = f"{klass.key} has no component: {shown} is missing"
             return [Problem(what, where, fix=_FIX, rule="missing-component")]
         try:
             source = self.source(path)
         except EngineError as error:
             return list(error.problems)
-        written = path.read_bytes()
         if generate.digest_of(written) != generate.digest_of(source.encode()):
             what = f"{shown} is stale: generate would write something else now"
             return [Problem(what, where, fix=_FIX, rule="stale-component")]

@@ -12,7 +12,8 @@ stacks/<stack>/bindings.yaml      which class serves each claim
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from claimsmith.base.errors import LoadError, Problem, Source, suggest
@@ -29,6 +30,14 @@ class Layout:
     """A project's root, and where its files are below it."""
 
     root: Path
+    pending: Mapping[Path, str] = field(default_factory=dict, compare=False, repr=False)
+    """Files that are to be written: generated components and bindings are read from here first."""
+
+    def content(self, path: Path) -> bytes | None:
+        """What a file holds, or will hold; None where there is none."""
+        if path in self.pending:
+            return self.pending[path].encode()
+        return path.read_bytes() if path.is_file() else None
 
     @property
     def components(self) -> Path:

@@ -6,20 +6,23 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from claimsmith.base.documents import Document, read_documents
-from claimsmith.base.errors import Collector, LoadError, Problem, Source
+from claimsmith.base.errors import Collector, LoadError, Problem, Refused, Source
 
 MAX_BYTES = 8 * 1024 * 1024
 
 
-def load(paths: Sequence[Path], *, root: Path) -> list[Document]:
-    """All documents of the files, and of the YAML files below the folders, in the order of their names."""
+def load(paths: Sequence[Path], *, root: Path, refused: Refused | None = None) -> list[Document]:
+    """All documents of the files, and of the YAML files below the folders, in the order of their names.
+
+    `refused` takes the problems of files that cannot be read, where the others are to be read all the same.
+    """
     problems = Collector()
     documents: list[Document] = []
     for path in _files(paths, root, problems):
         with problems.catch():
             read = read_documents(read_text(path, root=root), file=shown(path, root))
             documents.extend(item for document in read for item in document.unrolled())
-    problems.raise_as(LoadError)
+    problems.raise_as(LoadError, refused)
     return documents
 
 

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, replace
+import re
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
 from claimsmith.base.documents import Document, read_documents
-from claimsmith.base.errors import BindingError, ComposeError, EngineError, LoadError, Problem
+from claimsmith.base.errors import BindingError, Collector, ComposeError, EngineError, LoadError, Problem, Refused
 from claimsmith.base.names import ClaimKey, GroupKind
 from claimsmith.compose import clusters, external_names, released, scheduling
 from claimsmith.compose.expand import Expansion, expand
@@ -24,10 +25,11 @@ from claimsmith.compose.references import Table
 from claimsmith.compose.scheduling import Schedule
 from claimsmith.dialects.common.bindable import Bindable, read_bindable
 from claimsmith.kubernetes import crds
+from claimsmith.kubernetes.reference_fields import reference_fields
 from claimsmith.kubernetes.scope import Scopes, scopes_of_crds
 from claimsmith.platform import binding, bindings_file, crd_set
 from claimsmith.platform.binding import Record
-from claimsmith.platform.catalog import Catalog, offered, read_catalog
+from claimsmith.platform.catalog import CRD, Catalog, offered, read_catalog
 from claimsmith.platform.permissions import permitted
 from claimsmith.platform.settings import Settings
 from claimsmith.platform.settings import read as read_settings
@@ -39,10 +41,15 @@ from claimsmith.project.named_providers import NamedProvider, providers_in_files
 from claimsmith.project.review_table import KindTable, read_kind_table
 from claimsmith.project.writing import write_atomically
 
+_WORD = re.compile(r"[A-Za-z0-9.-]+")
+
 
 @dataclass(frozen=True)
 class Project(Layout):
     """A project's root and what can be read below it."""
+
+    left_out: frozenset[str] = frozenset()
+    """The project's own tables that are not to be read: see `readable`."""
 
     @cached_property
     def name(self) -> str:
@@ -71,12 +78,16 @@ class Project(Layout):
         """What the platform permits to application teams, from claimsmith.yaml."""
         return read_settings(self.settings_document)
 
-    def catalog(self, stack: str | None = None) -> Catalog:
-        """The platform's classes, with the claims of a stack where one is named."""
-        platform = load(self.platform_files(), root=self.root)
+    def catalog(self, stack: str | None = None, *, refused: Refused | None = None) -> Catalog:
+        """The platform's classes, with the claims of a stack where one is named.
+
+        `refused` takes the problems of files and documents that cannot be read, where the catalog is to hold the rest.
+        """
+        noted = _Noted(refused) if refused else None
+        platform = load(self.platform_files(), root=self.root, refused=noted)
         folder = self.root / "stacks" / stack / "claims" if stack else None
-        claims = load([folder], root=self.root) if folder and folder.is_dir() else []
-        given = self.given_documents(stack) if stack else []
+        claims = load([folder], root=self.root, refused=refused) if folder and folder.is_dir() else []
+        given = self.given_documents(stack, refused=refused) if stack else []
         catalog = read_catalog(
             platform,
             claims,
@@ -84,20 +95,42 @@ class Project(Layout):
             managed=self._managed(),
             resources=given,
             functions=self._functions(programs=False),
+            refused=noted,
         )
+        catalog = replace(catalog, unreadable=self._words(noted.files if noted else ()))
         if stack is None:
             return catalog
-        catalog = permitted(catalog, claims, self.settings, stack)
-        return offered(replace(catalog, uids_from=self.uids_from(stack)), stack)
+        catalog = permitted(catalog, claims, self.settings, stack, refused=refused)
+        with _taken_by(refused):
+            catalog = replace(catalog, uids_from=self.uids_from(stack))
+        return offered(catalog, stack)
 
-    def given_documents(self, stack: str) -> list[Document]:
+    def _words(self, files: Collection[str]) -> frozenset[str]:
+        """The words in files of the platform."""
+        below = [self.root / file for file in files if file.startswith("components/")]
+        texts = (path.read_text(encoding="utf-8", errors="replace") for path in below if path.is_file())
+        return frozenset(word for text in texts for word in _WORD.findall(text))
+
+    def given_documents(self, stack: str, *, refused: Refused | None = None) -> list[Document]:
         """The resources that a stack's files provide."""
         folder = self.root / "stacks" / stack / "resources"
-        return load([folder], root=self.root) if folder.is_dir() else []
+        return load([folder], root=self.root, refused=refused) if folder.is_dir() else []
 
     @cached_property
     def _table(self) -> Table:
-        return read_table(self._tables("references.yaml"))
+        """The table, with the rows that the platform's definitions of managed resources add by convention."""
+        table = read_table(self._tables("references.yaml"))
+        by_rule = reference_fields(d.data for d in self._definitions())
+        return {kind: {**by_rule.get(kind, {}), **table.get(kind, {})} for kind in {**by_rule, **table}}
+
+    def _definitions(self) -> list[Document]:
+        """The CustomResourceDefinitions in the platform's files; what cannot be read is reported with the catalog."""
+        found: list[Document] = []
+        for path in self.platform_files():
+            with suppress(EngineError):
+                if CRD.kind in read_text(path, root=self.root):
+                    found += [d for d in load([path], root=self.root) if _is_definition(d)]
+        return found
 
     def table(self) -> Table:
         """What a selector may select."""
@@ -111,14 +144,31 @@ class Project(Layout):
         """Which fields of which kinds cannot be changed in place, and what holds data."""
         return read_kind_table(self._tables("review.yaml"))
 
+    def built_in_kinds(self) -> set[GroupKind]:
+        """The kinds that the built-in tables of references and of reviews have."""
+        kinds = read_kind_table(_built_in("review.yaml"))
+        return kinds_of(read_table(_built_in("references.yaml"))) | {*kinds.replaced, *kinds.immutable}
+
     def _tables(self, name: str) -> list[Document]:
         """A built-in table, and what the project adds to it."""
-        built_in = resources.files("claimsmith").joinpath(f"data/{name}").read_text(encoding="utf-8")
         own = self.components / name
-        return [
-            *read_documents(built_in, file=f"claimsmith/data/{name}"),
-            *(load([own], root=self.root) if own.exists() else []),
-        ]
+        added = load([own], root=self.root) if own.exists() and name not in self.left_out else []
+        return [*_built_in(name), *added]
+
+    def readable(self, refused: Refused) -> Project:
+        """The project without those of its tables that cannot be read; `refused` takes their problems."""
+        broken: set[str] = set()
+        for name, read in (
+            ("references.yaml", self.table),
+            ("bindable.yaml", self.bindable),
+            ("review.yaml", self.kinds),
+        ):
+            try:
+                read()
+            except EngineError as error:
+                refused(error)
+                broken.add(name)
+        return replace(self, left_out=frozenset(broken)) if broken else self
 
     def records(self, stack: str) -> list[Record]:
         """The recorded bindings of a stack."""
@@ -139,7 +189,10 @@ class Project(Layout):
     def _bindings(self, stack: str) -> tuple[str | None, str]:
         """The text of a stack's bindings file, None where there is none; and its path in the project."""
         path = self.bindings_path(stack)
-        return read_text(path, root=self.root) if path.exists() else None, path.relative_to(self.root).as_posix()
+        shown = path.relative_to(self.root).as_posix()
+        if path in self.pending:
+            return self.pending[path], shown
+        return read_text(path, root=self.root) if path.exists() else None, shown
 
     def expand(
         self,
@@ -147,14 +200,22 @@ class Project(Layout):
         *,
         rebind: frozenset[ClaimKey] = frozenset(),
         repick: frozenset[ClaimKey] = frozenset(),
+        accept: Collection[str] = (),
         live: Live | None = None,
+        refused: Refused | None = None,
     ) -> tuple[Catalog, Expansion]:
-        """Every claim of a stack with its class, recorded or selected now, and its children."""
+        """Every claim of a stack with its class, recorded or selected now, and its children.
+
+        Changed classes of the names in `accept` serve their claims as they are now. `refused` takes all problems, where
+        the rest is to be expanded all the same.
+        """
         self.check_stack(stack)
-        catalog = self.catalog(stack)
-        records = [replace(r, picks={}) if r.claim in repick else r for r in self.records(stack)]
+        noted = _Noted(refused) if refused else None
+        catalog = self.catalog(stack, refused=noted)
+        recorded = binding.accepted(self._recorded(stack, refused), catalog, accept)
+        records = [replace(r, picks={}) if r.claim in repick else r for r in recorded]
         scopes = self.scopes(catalog)
-        return catalog, expand(
+        expansion = expand(
             catalog,
             records,
             project=self.name,
@@ -165,18 +226,34 @@ class Project(Layout):
             live=live,
             # A deployment runs the project's code anyway; other commands also read branches of strangers.
             declared=self._functions(programs=live is not None),
+            refused=refused,
         )
+        return catalog, replace(expansion, complete=expansion.complete and not (noted and noted.files))
+
+    def _recorded(self, stack: str, refused: Refused | None) -> list[Record]:
+        """The records of a stack; none, where they are broken and somebody takes their problems."""
+        with _taken_by(refused):
+            return self.records(stack)
+        return []
 
     def _functions(self, *, programs: bool) -> functions.Declared:
         """The functions that the project declares; without `programs`, those that run its code refuse to."""
         return functions.of_project(self.root, self.settings.functions, programs=programs)
 
     def schedule(
-        self, stack: str, catalog: Catalog, expansion: Expansion, *, rebind: frozenset[ClaimKey] = frozenset()
+        self,
+        stack: str,
+        catalog: Catalog,
+        expansion: Expansion,
+        *,
+        rebind: frozenset[ClaimKey] = frozenset(),
+        refused: Refused | None = None,
     ) -> Schedule:
         """Every application of a stack with its target, recorded or selected now."""
-        records = self.records(stack)
-        return scheduling.schedule(catalog, expansion, records, project=self.name, stack=stack, rebind=rebind)
+        with _taken_by(refused):
+            records = self.records(stack)
+            return scheduling.schedule(catalog, expansion, records, project=self.name, stack=stack, rebind=rebind)
+        return Schedule()
 
     def unread(self, stack: str, catalog: Catalog, *, strict: bool = False) -> Unread:
         """The fields of a stack's claims that nothing reads; the stack's config may make this `strict`."""
@@ -194,24 +271,33 @@ class Project(Layout):
         strict: bool = False,
         cluster: bool | None = None,
         live: Live | None = None,
+        refused: Refused | None = None,
     ) -> Plan:
         """The plan of a stack. A binding that is not recorded is refused, or warned about.
 
         Fields that nothing reads are kept with the plan: whoever deploys it refuses some of them. `cluster` is whether
         the stack's config names a cluster; by default, that is read from the files. `live` is what exists in the
-        cluster, for the pipelines of compositions.
+        cluster, for the pipelines of compositions. `refused` takes the problems of all steps, each with the part of the
+        stack that it concerns left out, so that one mistake does not hide another.
         """
-        catalog, expansion = self.expand(stack, live=live)
-        schedule = self.schedule(stack, catalog, expansion)
+        catalog, expansion = self.expand(stack, live=live, refused=refused)
+        schedule = self.schedule(stack, catalog, expansion, refused=refused)
         missing = binding.unrecorded(expansion.bindings(), stack) + scheduling.unrecorded(schedule.placements, stack)
         if missing and not unrecorded_ok:
             raise BindingError(*missing)
         plan = self.planned(
-            stack, catalog, expansion, schedule, warnings=[*catalog.warnings, *missing], cluster=cluster
+            stack,
+            catalog,
+            expansion,
+            schedule,
+            warnings=[*catalog.warnings, *missing],
+            cluster=cluster,
+            refused=refused,
         )
-        if taken := self.taken_names(plan):
-            raise ComposeError(*taken)
-        left = released.released(catalog, self.records(stack), project=self.name, stack=stack)
+        taken = Collector()
+        taken.problems += self.taken_names(plan)
+        taken.raise_as(ComposeError, refused)
+        left = released.released(catalog, self._recorded(stack, refused), project=self.name, stack=stack)
         return replace(plan, released=tuple(left), unread=self.unread(stack, catalog, strict=strict))
 
     def planned(
@@ -223,6 +309,7 @@ class Project(Layout):
         *,
         warnings: Sequence[Problem] = (),
         cluster: bool | None = None,
+        refused: Refused | None = None,
     ) -> Plan:
         """The plan of what a stack's claims and applications were expanded to."""
         plan = build_plan(
@@ -234,6 +321,7 @@ class Project(Layout):
             warnings=warnings,
             schedule=schedule,
             scopes=self.scopes(catalog),
+            refused=refused,
         )
         return clusters.settled(plan, cluster=self.names_cluster(stack) if cluster is None else cluster)
 
@@ -284,6 +372,43 @@ class Project(Layout):
     def _managed(self) -> set[GroupKind]:
         """The kinds of managed resources that the tables know."""
         return kinds_of(self.table())
+
+
+def _is_definition(document: Document) -> bool:
+    if GroupKind.of(document.data) != CRD:
+        return False
+    with suppress(EngineError):
+        crds.refuse_unsound(document)
+        return True
+    return False
+
+
+def _built_in(name: str) -> list[Document]:
+    text = resources.files("claimsmith").joinpath(f"data/{name}").read_text(encoding="utf-8")
+    return read_documents(text, file=f"claimsmith/data/{name}")
+
+
+@dataclass(slots=True)
+class _Noted:
+    """Takes errors in the place of another, and remembers the files that they are about."""
+
+    refused: Refused
+    files: set[str] = field(default_factory=set)
+
+    def __call__(self, error: EngineError) -> None:
+        self.files |= {problem.where.file for problem in error.problems if problem.where}
+        self.refused(error)
+
+
+@contextmanager
+def _taken_by(refused: Refused | None) -> Iterator[None]:
+    """Let somebody take an error that is raised inside; without anybody it goes on."""
+    try:
+        yield
+    except EngineError as error:
+        if refused is None:
+            raise
+        refused(error)
 
 
 def find_root(start: Path | None = None) -> Path:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
-from contextlib import suppress
+import signal
+import threading
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from claimsmith.base.errors import Problem, WriteError
@@ -29,6 +32,72 @@ def repository_of(root: Path) -> Path:
     return next((f for f in (root, *root.parents) if (f / ".git").exists()), root).resolve()
 
 
+def write_together(files: Mapping[Path, str]) -> list[Path]:
+    """Write several files, or none of them: after a failure or an interruption each is as it was.
+
+    All content is on the disk before the first file changes; an interruption then waits until the last one has.
+    Returns the files that changed.
+    """
+    changed = [path for path, text in files.items() if not (path.is_file() and path.read_bytes() == text.encode())]
+    partials = {path: path.with_name(f".{path.name}.{os.getpid()}.partial") for path in changed}
+    before = {path: path.read_bytes() if path.is_file() else None for path in changed}
+    replaced: list[Path] = []
+    try:
+        for path, partial in partials.items():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            _write_partial(partial, files[path])
+        with _uninterrupted():
+            for path, partial in partials.items():
+                partial.replace(path)
+                replaced.append(path)
+    except BaseException as error:
+        with _uninterrupted():
+            _restore({path: before[path] for path in replaced}, partials.values())
+        if not isinstance(error, OSError):
+            raise
+        what = f"{error.filename or 'a file'} cannot be written: {error.strerror}"
+        fix = "free some space, or check the permissions; all files are unchanged"
+        raise WriteError(Problem(what, fix=fix)) from error
+    return changed
+
+
+def _restore(before: Mapping[Path, bytes | None], partials: Iterable[Path]) -> None:
+    for path, content in before.items():
+        with suppress(OSError):
+            if content is None:
+                path.unlink(missing_ok=True)
+            else:
+                path.write_bytes(content)
+    for partial in partials:
+        with suppress(OSError):
+            partial.unlink(missing_ok=True)
+
+
+def _write_partial(partial: Path, text: str, mode: int | None = None) -> None:
+    # A file of that name is left by a killed run, or is a link that somebody placed there for us to follow.
+    partial.unlink(missing_ok=True)
+    with partial.open("x", encoding="utf-8") as file:
+        if mode is not None:
+            os.fchmod(file.fileno(), mode)
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+@contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Let Ctrl-C and SIGTERM wait until the end of the block; only the main thread receives them."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    waiting = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, waiting)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 def write_atomically(path: Path, text: str, *, mode: int | None = None) -> bool:
     """Write a whole file or nothing; a file with this text and mode stays as it is. Returns whether it was written."""
     same = path.is_file() and not path.is_symlink() and path.read_bytes() == text.encode()
@@ -37,14 +106,7 @@ def write_atomically(path: Path, text: str, *, mode: int | None = None) -> bool:
     partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        # A file of that name is left by a killed run, or is a link that somebody placed there for us to follow.
-        partial.unlink(missing_ok=True)
-        with partial.open("x", encoding="utf-8") as file:
-            if mode is not None:
-                os.fchmod(file.fileno(), mode)
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
+        _write_partial(partial, text, mode)
         partial.replace(path)
     except BaseException as error:
         with suppress(OSError):

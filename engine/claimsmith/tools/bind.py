@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from claimsmith.base.errors import BindingError, ComposeError, ModelError, Problem, suggest
@@ -29,7 +30,12 @@ class BindRow:
 class BindResult:
     """All claims of a stack after `bind`."""
 
+    stack: str
     rows: list[BindRow]
+    path: Path
+    """The stack's bindings file."""
+    text: str
+    """What it holds from now on."""
     changed: bool
     warnings: list[Problem] = field(default_factory=list)
     errors: list[Problem] = field(default_factory=list)
@@ -65,10 +71,30 @@ def bind(
     project.check_stack(stack)
     if forget and not check:
         project.repair_records(stack, forget)
+    result = bound(
+        project, stack, rebind=rebind, rebind_class=rebind_class, repick=repick, forget=forget, strict=strict
+    )
+    if result.changed and not check:
+        write_atomically(result.path, result.text)
+    return result
+
+
+def bound(
+    project: Project,
+    stack: str,
+    *,
+    rebind: Sequence[str] = (),
+    rebind_class: Sequence[str] = (),
+    repick: Sequence[str] = (),
+    forget: Sequence[str] = (),
+    accept: Collection[str] = (),
+    strict: bool = False,
+) -> BindResult:
+    """What `bind` would record; nothing is written. Claims of the classes in `accept` keep them as they are now."""
     before = project.records(stack)
     chosen = frozenset(_claim_key(text, project, stack) for text in rebind) | _bound_to(rebind_class, before, stack)
     anew = frozenset(_claim_key(text, project, stack) for text in repick)
-    catalog, found = project.expand(stack, rebind=chosen, repick=anew)
+    catalog, found = project.expand(stack, rebind=chosen, repick=anew, accept=accept)
     unread = project.unread(stack, catalog, strict=strict)
     if unread.errors:
         raise ModelError(*unread.errors)
@@ -90,11 +116,9 @@ def bind(
     path = project.bindings_path(stack)
     text = bindings_file.write(records, stack=stack, origin=project.uids_from(stack))
     changed = not path.exists() or path.read_text(encoding="utf-8") != text
-    if changed and not check:
-        write_atomically(path, text)
     warnings = [*(u.problem for u in unbound if not u.mistake), *scheduled.unscheduled]
     errors = [u.problem for u in unbound if u.mistake]
-    return BindResult([*rows, *gone], changed, warnings, errors, unread=unread.warnings)
+    return BindResult(stack, [*rows, *gone], path, text, changed, warnings, errors, unread=unread.warnings)
 
 
 def _bound_to(classes: Sequence[str], records: Sequence[Record], stack: str) -> frozenset[ClaimKey]:

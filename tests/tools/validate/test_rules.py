@@ -20,7 +20,7 @@ from tests.support import native_classes, no_cluster_files, patch_mistakes
 from tests.support.check_files import BUCKET, PATH, Files, store
 from tests.support.paths import ROOT
 from tests.support.platform_files import REDIS
-from tests.support.refusal_files import CLASS, FILES, PATH_CLASS, ROW, bindings, claim, klass, spoilt
+from tests.support.refusal_files import CLAIM, CLASS, FILES, PATH_CLASS, ROW, bindings, claim, klass, spoilt
 from tests.support.samples import write_files
 
 PAGE = ROOT / "docs" / "reference" / "checks.md"
@@ -146,6 +146,12 @@ PLAIN = "        forProvider:\n          resourceGroupNameSelector: {matchCompos
 
 TWO_GROUPS = spoilt(spoilt(CLASS, PLAIN, ""), "  resources:\n", f"  resources:\n{GROUP}")
 
+
+def table(kind: str) -> Files:
+    """A table of the project with one kind of a provider that claimsmith knows."""
+    return {"components/review.yaml": f"immutable: {{{kind}.azure.crossplane.io: [spec.location]}}\n"}
+
+
 ROWS: list[tuple[str, Files, Files]] = [
     ("unreadable-file", {"components/x/bad.yaml": "a: [\n"}, {"components/x/bad.yaml": ""}),
     ("invalid-document", klass("kind: Database", "kid: Database"), {}),
@@ -228,7 +234,10 @@ ROWS: list[tuple[str, Files, Files]] = [
     ),
     ("unbound-claim", {"stacks/dev/claims/more.yaml": static_claim("Database")}, {}),
     ("unrecorded-binding", {}, {"stacks/dev/claims/c.yaml": ""}),
-    ("broken-binding", bindings(ROW), {}),
+    ("class-changed", bindings(ROW), {}),
+    ("empty-stack", {"stacks/next/claim/c.yaml": CLAIM}, {"stacks/next/claims/c.yaml": CLAIM}),
+    ("unknown-table-kind", table("ResourceGroups"), table("ResourceGroup")),
+    ("broken-binding", bindings(ROW.replace("/small", "/gone")), {}),
     ("claim-invalid", claim_crd(size="boolean"), claim_crd()),
     ("claim-field-unread", claim("size: 10", "sise: 10"), {}),
     ("claim-field-unread", {**claim_crd(), **claim("size: 10", "sise: 10")}, claim_crd()),

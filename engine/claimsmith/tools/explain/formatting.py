@@ -110,11 +110,6 @@ def mismatch(selector: Selector, labels: Mapping[str, str]) -> str:
     return "; ".join(reasons)
 
 
-def counted(number: int, word: str) -> str:
-    """`1 resource`, `2 resources`."""
-    return f"{number} {word}{'' if number == 1 else 's'}"
-
-
 def _leaf(value: Any) -> Any:
     text = shown_value(value)
     return text if isinstance(text, str | int | float | bool | None) else str(text)

@@ -8,6 +8,7 @@ from claimsmith.base import fieldpath
 from claimsmith.base.absent import ABSENT
 from claimsmith.base.errors import Problem, Source
 from claimsmith.base.names import ClassKey
+from claimsmith.base.printable import counted
 from claimsmith.base.printable import lines as text_of
 from claimsmith.tools.explain.children import (
     ExplainedChild,
@@ -18,7 +19,7 @@ from claimsmith.tools.explain.children import (
     Step,
 )
 from claimsmith.tools.explain.explanation import Candidate, ClaimIdentity, Explanation, SelectedClass
-from claimsmith.tools.explain.formatting import counted, shown
+from claimsmith.tools.explain.formatting import shown
 from claimsmith.tools.explain.provenance import Trace
 
 STEP = "  "

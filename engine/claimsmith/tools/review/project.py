@@ -136,8 +136,9 @@ def _content(path: Path) -> bytes:
 
 def components(project: Project) -> dict[str, str]:
     """The generated components by their paths."""
-    found = sorted(project.components.rglob("component.py")) if project.components.is_dir() else []
-    return {p.relative_to(project.root).as_posix(): p.read_text(encoding="utf-8") for p in found}
+    there = project.components.rglob("component.py") if project.components.is_dir() else ()
+    found = sorted({*there, *(p for p in project.pending if p.name == "component.py")})
+    return {p.relative_to(project.root).as_posix(): (project.content(p) or b"").decode() for p in found}
 
 
 def _selected_stacks(before: Project, after: Project, stacks: Sequence[str]) -> list[str]:

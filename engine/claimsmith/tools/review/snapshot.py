@@ -183,7 +183,7 @@ def _broken(here: _Here, found: Expansion, rebind: frozenset[ClaimKey]) -> list[
             except BindingError as error:
                 problems += error.problems
     problems += binding.changed_and_gone(here.catalog, [r for r in here.records if r.claim not in seen])
-    return [replace(p, fix=p.fix.replace("bind STACK", f"bind {here.stack}")) for p in problems]
+    return binding.folded(problems)
 
 
 def _scheduled(here: _Here, found: Expansion, held: Sequence[Record]) -> tuple[Schedule, Sequence[Problem]]:

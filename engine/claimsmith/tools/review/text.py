@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from claimsmith.base.printable import visible
-from claimsmith.tools.explain.formatting import counted
+from claimsmith.base.printable import counted, visible
 from claimsmith.tools.review.changes import (
     UNKNOWN,
     Cause,

@@ -8,7 +8,7 @@ from claimsmith.base import fieldpath
 from claimsmith.base.absent import ABSENT
 from claimsmith.base.errors import Source
 from claimsmith.base.labels import ADOPT, IMPORT, PREVIOUS_API_VERSION
-from claimsmith.base.names import is_native
+from claimsmith.base.names import GroupKind, is_native
 from claimsmith.base.values import object_at
 from claimsmith.compose.connections import Connection
 from claimsmith.compose.identity import is_adopting
@@ -114,6 +114,29 @@ def _replacement_unknown(comparison: Comparison) -> Iterator[ReviewWarning]:
         level = Level.warning if side.kinds.holds_data(pair.new.kind) else Level.note
         fix = "ask the provider: claimsmith review --preview; or list what replaces it in components/review.yaml"
         yield _of(pair.new, UNKNOWN, level, what, fix)
+
+
+def _immutability_unknown(comparison: Comparison) -> Iterator[ReviewWarning]:
+    """Kinds of managed resources of which nothing says which fields can be changed in place: each once."""
+    side = comparison.new
+    changed: dict[GroupKind, dict[str, PlannedResource]] = {}
+    for pair in comparison.all():
+        if pair.old is None or pair.new is None or pair.op is not Op.updated or is_native(pair.new.document):
+            continue
+        kind, child = pair.new.kind, pair.new.child
+        managed = child.template.managed if child else kind in side.catalog.managed
+        if managed and not any(kind in known for known in (side.kinds.immutable, side.kinds.replaced, side.rules)):
+            paths = [fieldpath.to_text(d.path) for d in pair.found if d.path[:1] == ("spec",)]
+            changed.setdefault(kind, {}).update((path, pair.new) for path in paths)
+    for kind, fields in changed.items():
+        if fields:
+            what = (
+                f"immutability unknown for {kind}: the provider may refuse or ignore the change of {_some([*fields])}"
+            )
+            added = "" if kind in side.catalog.seen else "; or add its definition: claimsmith crds add"
+            fix = f"list the fields that it cannot change, or none, in components/review.yaml{added}"
+            level = Level.warning if side.kinds.holds_data(kind) else Level.note
+            yield ReviewWarning(UNKNOWN, level, what, "", str(kind), place_of(next(iter(fields.values()))), fix)
 
 
 def _silence(package: str, schema: PackageSchema | None) -> str:
@@ -332,6 +355,7 @@ RULES: tuple[Rule, ...] = (
     _data_lost,
     _unchangeable,
     _replacement_unknown,
+    _immutability_unknown,
     _refused,
     _adopting,
     _moved,

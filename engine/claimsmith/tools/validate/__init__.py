@@ -3,8 +3,8 @@
 `rules` names the checks and collects findings, `schemas` holds the schemas of kinds, `value_flow` follows values
 through transforms. Each family of checks has a module: `choices` (defaults, weights, missing names), `crossplane`
 (definitions and compositions), `native` (types and outputs of native resources), `bases`, `required` and `patches`
-(classes against schemas), `references` (selectors), `fields` (claims and results), `external_names`. `formats` writes a
-report for other programs.
+(classes against schemas), `references` (selectors), `fields` (claims and results), `external_names`, `files`
+(folders and tables). `formats` writes a report for other programs.
 """
 
 from claimsmith.project.components import component_problems

@@ -35,6 +35,8 @@ RULES: Final = {
         Rule("invalid-document", "error", "A document that is not what its kind says, or that contradicts another."),
         Rule("not-permitted", "error", "A file below claims/ that says what the platform does not let it say."),
         Rule("doubtful-document", "warning", "A document that is read, though a part of it does nothing."),
+        Rule("empty-stack", "warning", "A folder below stacks/ without claims, resources or bindings."),
+        Rule("unknown-table-kind", "warning", "A kind in a table of the project that nothing composes."),
         # Generated code
         Rule("missing-component", "error", "A class without its generated component."),
         Rule("stale-component", "error", "A component that is not what `generate` would write now."),
@@ -85,6 +87,7 @@ RULES: Final = {
         # Claims
         Rule("unbound-claim", "either", "A claim that no class serves."),
         Rule("unrecorded-binding", "warning", "A binding that is not written to bindings.yaml yet."),
+        Rule("class-changed", "error", "A class that changed after claims were bound to it."),
         Rule("broken-binding", "error", "A recorded binding that no longer holds."),
         Rule("claim-invalid", "error", "A claim that its kind's definition does not allow."),
         Rule("claim-field-unread", "either", "A field of a claim that nothing reads."),
@@ -120,7 +123,12 @@ def caught(found: Collector) -> Iterator[None]:
     try:
         yield
     except EngineError as error:
-        found.problems += named(_OF_ERRORS.get(type(error), "cannot-plan"), error.problems)
+        keep(found, error)
+
+
+def keep(found: Collector, error: EngineError) -> None:
+    """Keep the problems of an error, under the name of the check that its kind belongs to."""
+    found.problems += named(_OF_ERRORS.get(type(error), "cannot-plan"), error.problems)
 
 
 @dataclass(slots=True)

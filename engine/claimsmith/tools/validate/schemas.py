@@ -39,6 +39,8 @@ class Rules:
 
     def __init__(self, catalog: Catalog, table: Table, sdk: Callable[[str], Index]) -> None:
         self.table = table
+        self.unreadable = catalog.unreadable
+        """The words in files of the platform that cannot be read."""
         self.sdk = sdk
         """What the SDK of a provider declares; a ProviderError where it is not installed."""
         self._given = crd_set.given_crds(catalog)

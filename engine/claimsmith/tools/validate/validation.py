@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from claimsmith.base.documents import Document
 from claimsmith.base.errors import Collector, Problem, in_order
+from claimsmith.base.printable import counted
 from claimsmith.compose.native_types import native_types
 from claimsmith.compose.plan import Plan
 from claimsmith.compose.provider_names import unknown_providers
+from claimsmith.dialects.common.claim import Claim
+from claimsmith.platform.binding import folded
 from claimsmith.platform.catalog import Catalog
 from claimsmith.project import sdks
 from claimsmith.project.components import component_problems
 from claimsmith.project.project import Project
 from claimsmith.project.settings import missing_plugins
-from claimsmith.tools.validate import choices, crossplane, external_names, fields, native, references
-from claimsmith.tools.validate.rules import Findings, caught
+from claimsmith.tools.validate import choices, crossplane, external_names, fields, files, native, references
+from claimsmith.tools.validate.rules import Findings, caught, keep
 from claimsmith.tools.validate.schemas import Rules
 
 
@@ -47,27 +51,36 @@ def validate(
 ) -> Report:
     """Check the platform's files and each stack's claims; `report_progress` gets what is being checked.
 
-    Where it is `strict`, fields of claims that nothing reads are errors.
+    Where it is `strict`, every warning is an error: claims that no class serves, fields that nothing reads, and so on.
     """
     report, findings, found = Report(), Findings(), Collector()
     tell = report_progress or (lambda _: None)
+    refused = partial(keep, found)
     with caught(found):
         tell("components")
-        catalog = project.catalog()
+        project = project.readable(refused)
+        catalog = project.catalog(refused=refused)
         rules = Rules(catalog, project.table(), sdks.index_of)
         findings.add(_check_platform(project, catalog, rules, stacks, found))
         reported = {(p.where.file, p.path) for p in findings.errors if p.where}
-        report.summary.append(f"components: {len(catalog.classes)} classes")
+        report.summary.append(f"components: {counted(len(catalog.classes), 'class')}")
         for stack in stacks:
             tell(stack)
             with caught(found):
-                plan = project.plan(stack, unrecorded_ok=True, strict=strict)
+                plan = project.plan(stack, unrecorded_ok=True, strict=strict, refused=refused)
                 report.summary.append(_line(stack, plan))
                 findings.add(_check_plan(plan, rules, reported))
                 findings.add(_check_providers(project, plan))
-    report.errors = in_order([*findings.errors, *found.problems])
+        findings.odd("empty-stack", files.empty_stacks(project))
+        with caught(found):
+            findings.odd("unknown-table-kind", files.unknown_kinds(project, catalog))
+    report.errors = in_order(folded([*findings.errors, *found.problems]))
     wrong = set(report.errors)
-    report.warnings = [w for w in in_order(findings.warnings) if w not in wrong]
+    warnings = [w for w in in_order(findings.warnings) if w not in wrong]
+    if strict:
+        report.errors = in_order([*report.errors, *warnings])
+    else:
+        report.warnings = warnings
     return report
 
 
@@ -106,7 +119,8 @@ def _check_plan(plan: Plan, rules: Rules, reported: fields.Reported) -> Findings
     """What is wrong with a stack's claims, though each could be planned."""
     findings = Findings()
     for unbound in plan.unbound:
-        findings.report("unbound-claim", unbound.problem, never=unbound.mistake)
+        if not _may_be_unreadable(unbound.claim, rules.unreadable):
+            findings.report("unbound-claim", unbound.problem, never=unbound.mistake)
     findings.errors += plan.unread.errors
     findings.warnings += plan.unread.warnings
     unread = {(p.where, p.path) for p in plan.unread.errors}
@@ -117,6 +131,12 @@ def _check_plan(plan: Plan, rules: Rules, reported: fields.Reported) -> Findings
     findings.odd("shared-external-name", external_names.same_external_names(plan))
     findings.odd("shared-physical-name", external_names.same_physical_names(plan, native_types(rules.sdk).name))
     return findings
+
+
+def _may_be_unreadable(claim: Claim, unreadable: Collection[str]) -> bool:
+    """Whether the class of a claim may be one whose file cannot be read, which is reported already."""
+    named = claim.class_ref.name if claim.class_ref else ""
+    return (named or claim.key.group_kind.kind) in unreadable
 
 
 def _check_providers(project: Project, plan: Plan) -> Findings:
@@ -131,5 +151,6 @@ def _check_providers(project: Project, plan: Plan) -> Findings:
 
 def _line(stack: str, plan: Plan) -> str:
     children = sum(len(c.children) for c in plan.claims)
-    claims = f"{stack}: {len(plan.claims)} claims bound, {len(plan.unbound)} unbound, {children} resources"
-    return f"{claims}, {len(plan.workloads)} applications scheduled" if plan.workloads else claims
+    claims = f"{counted(len(plan.claims), 'claim')} bound, {len(plan.unbound)} unbound"
+    scheduled = f", {counted(len(plan.workloads), 'application')} scheduled" if plan.workloads else ""
+    return f"{stack}: {claims}, {counted(children, 'resource')}{scheduled}"
