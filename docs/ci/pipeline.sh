@@ -8,6 +8,7 @@
 # Settings, as environment variables:
 #   REVIEW_FOLDER             the folder for reviews: an absolute path outside the checkout, empty or missing;
 #                             by default a new temporary folder
+#   REVIEW_LINK               the address at which the reviews are published; review.md links to it
 #   REFUSE_DESTRUCTIVE=true   `review` and `preview` exit with 11 if something would be deleted or replaced
 set -euo pipefail
 
@@ -40,6 +41,7 @@ prepare_folder() {
 write_reviews() {
     local name="$folder/$1"
     shift
+    if [ -n "${REVIEW_LINK:-}" ]; then set -- "$@" --link "$REVIEW_LINK"; fi
     claimsmith review "$@" -o "$name.md" -o "$name.html" -o "$name.json"
 }
 

@@ -81,6 +81,34 @@ def test_a_child_is_adopted_where_its_template_says_so(rig: Rig) -> None:
     assert [o for o in rig.live(RESOURCE_GROUP) if o["metadata"]["name"] == names["ResourceGroup"]] == []
 
 
+def test_what_a_destroyed_stack_left_behind_is_taken_over(rig: Rig) -> None:
+    """A provided resource is retained: the next stack says whose it was, and one command lets it take that over."""
+    prepared(rig)
+    name = f"{rig.name}-network"
+    for stack in ("dev", "next"):
+        rig.write(f"stacks/{stack}/resources/group.yaml", group(name))
+    rig.write("stacks/next/claims/sql.yaml", claim(rig.name, name="other"))
+    rig.prepare("next")
+    rig.ok(rig.up("dev"))
+    before = live(rig, RESOURCE_GROUP, name)["metadata"]["uid"]
+
+    ran = rig.up("next")
+    assert "left it behind" not in ran.text
+    assert f"belongs to {rig.name}/dev/given" in ran.text
+
+    rig.ok(rig.destroy("dev"))
+    ran = rig.up("next")
+    assert f"belongs to {rig.name}/dev/given: the stack dev was destroyed and left it behind" in ran.text
+    command = "up --stack next --config claimsmith:takeover=dev"
+    assert f"PULUMI_K8S_ENABLE_PATCH_FORCE=true pulumi {command}" in ran.text
+    rig.ok(rig.pulumi(*command.split(), "--yes", env={"PULUMI_K8S_ENABLE_PATCH_FORCE": "true"}))
+    after = live(rig, RESOURCE_GROUP, name)["metadata"]
+    assert (after["uid"], after["annotations"]["claimsmith.io/owner"]) == (before, f"{rig.name}/next/given")
+    rig.ok(rig.up("next", "--expect-no-changes"))
+    rig.ok(rig.destroy("next"))
+    rig.delete(RESOURCE_GROUP, name)
+
+
 @both_ways
 def test_what_a_killed_run_made_without_checkpoints_is_taken_over(rig: Rig, control_plane: lab.Status) -> None:
     """The state knows nothing of that run: `recover` lists what it made, and the next run imports it."""

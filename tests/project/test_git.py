@@ -46,9 +46,11 @@ def ready(root: Path, files: Any) -> None:
 @pytest.mark.parametrize(
     ("change", "code", "said"),
     [
-        pytest.param([], 0, "Nothing changes.", id="nothing"),
-        pytest.param([STAYS], 10, "There are changes; nothing is deleted or replaced.", id="changes"),
-        pytest.param([put(CLASS, "spec/resources/1", None)], 11, "Something is deleted", id="destructive-changes"),
+        pytest.param([], 0, "Nothing changes", id="nothing"),
+        pytest.param([STAYS], 10, "Changes: nothing is deleted or replaced", id="changes"),
+        pytest.param(
+            [put(CLASS, "spec/resources/1", None)], 11, "Destructive changes: 1 danger in dev", id="destructive-changes"
+        ),
         pytest.param([set_file(CLASS, "a: [")], 1, "the working tree cannot be read", id="errors"),
     ],
 )

@@ -54,6 +54,9 @@ def review(
             "-o", "--file", help="Write it to this file, by its ending: .md, .html, .json or .txt.", dir_okay=False
         ),
     ] = None,
+    link: Annotated[
+        str, typer.Option(help="The address at which the page is published: the comment links to it.", metavar="URL")
+    ] = "",
 ) -> None:
     """Show what a change does to every claim in every environment.
 
@@ -66,13 +69,16 @@ def review(
     Example: claimsmith review --base main --stack dev -o review.md -o review.html
     """
     from claimsmith.project.writing import output_path
+    from claimsmith.tools.review.markdown import LINK
     from claimsmith.tools.review.project import review as review_of
 
+    if link and not LINK.fullmatch(link):
+        raise typer.BadParameter(f"{link!r} is no address that begins with https:// or http://", param_hint="--link")
     forms = [(path.absolute(), output or _form_of(path)) for path in file or ()]
     project = console.find_project()
     written = [(output_path(path, root=project.root), form) for path, form in forms]
     with console.progress("review", len(stack) if stack else None) as tick:
-        found = review_of(project, base, stacks=stack or (), preview=preview, strict=strict, tick=tick)
+        found = review_of(project, base, stacks=stack or (), preview=preview, strict=strict, link=link, tick=tick)
     _write(found, written, output)
     raise typer.Exit(_code(found))
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from claimsmith.base.errors import Problem, Source
 from claimsmith.base.names import ObjectKey
+from claimsmith.deploy.left_behind import LeftBehind
 from claimsmith.deploy.provider import Taken, key_of
 from claimsmith.kubernetes.client import Cluster, Object, Place, controller_of, owner_of
 
@@ -43,19 +44,22 @@ def look_up(
     cluster: Cluster,
     held: Set[ObjectKey] | None,
     moving: Set[tuple[ObjectKey, str]] = frozenset(),
+    left: LeftBehind | None = None,
 ) -> tuple[Taken, list[Problem]]:
     """Which of these exist and are taken over, and a problem for each that somebody else owns.
 
     `held` is what the state holds in this cluster; None if the state cannot be read: then nothing is taken over.
     Nor is what the state holds for the same owner in another cluster, `moving`: one cluster may have two names, and
-    the engine replaces such an object, which it does not do with one that is imported.
+    the engine replaces such an object, which it does not do with one that is imported. `left` knows what other stacks
+    of the project left behind.
     """
     asked = [w for w in wanted if w.always or held is None or w.key not in held]
     live = _live(asked, cluster)
     there = [(w, live[w.key]) for w in asked if w.key in live]
     known = held if held is not None else {w.key for w, _ in there}
     foreign = [(w, found) for w, found in there if not w.adopt and not _is_ours(w, found, held=w.key in known)]
-    problems = dict.fromkeys(_foreign(w, found) for w, found in foreign)
+    foreign = [(w, found) for w, found in foreign if not _is_taken(w, found, left)]
+    problems = dict.fromkeys(_foreign(w, found, left) for w, found in foreign)
     new = [w for w, _ in there if w.key not in known and (w.key, w.owner) not in moving]
     return {w.key: w.key.place for w in new}, list(problems)
 
@@ -78,8 +82,18 @@ def _is_ours(wanted: Wanted, found: Object, *, held: bool) -> bool:
     return owner_of(found) == wanted.owner and (held or controller_of(found) is None)
 
 
-def _foreign(wanted: Wanted, found: Object) -> Problem:
-    return Problem(f"{wanted.head} already and {whose(found)}", wanted.where, wanted.path, wanted.fix)
+def _is_taken(wanted: Wanted, found: Object, left: LeftBehind | None) -> bool:
+    """Whether another stack left it behind, and this one takes that over."""
+    return left is not None and controller_of(found) is None and left.is_taken(owner_of(found) or "", wanted.key)
+
+
+def _foreign(wanted: Wanted, found: Object, left: LeftBehind | None) -> Problem:
+    what = f"{wanted.head} already and {whose(found)}"
+    stack = left.by(owner_of(found) or "", wanted.key) if left and controller_of(found) is None else ""
+    if left and stack:
+        fix = f"{left.fix(stack)}; or {wanted.fix}"
+        return Problem(f"{what}: {left.story(stack)}", wanted.where, wanted.path, fix)
+    return Problem(what, wanted.where, wanted.path, wanted.fix)
 
 
 def whose(found: Object) -> str:

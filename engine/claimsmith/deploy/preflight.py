@@ -21,6 +21,7 @@ from claimsmith.compose.expand import Child, claim_data
 from claimsmith.compose.identity import is_adopting
 from claimsmith.compose.plan import GivenResource, Plan, PlannedClaim
 from claimsmith.deploy.existing import Wanted, look_up
+from claimsmith.deploy.left_behind import LeftBehind
 from claimsmith.deploy.provider import Taken, key_of
 from claimsmith.kubernetes.client import Cluster
 from claimsmith.project.layout import PRIVATE
@@ -60,12 +61,21 @@ def _known_clusters(path: Path) -> dict[str, str]:
         raise DeployError(Problem(what, fix="remove it; the next up writes it again")) from error
 
 
-def refuse_foreign(plan: Plan, cluster: Cluster, held: Mapping[ObjectKey, str] | None, *, records: bool) -> Taken:
+def refuse_foreign(
+    plan: Plan,
+    cluster: Cluster,
+    held: Mapping[ObjectKey, str] | None,
+    *,
+    records: bool,
+    left: LeftBehind | None = None,
+) -> Taken:
     """Refuse to create objects that somebody else owns; returns those of ours that are taken over.
 
-    `held` are the URNs of what the stack's state holds in its own cluster, None if the state cannot be read.
+    `held` are the URNs of what the stack's state holds in its own cluster, None if the state cannot be read. `left`
+    knows what other stacks of the project left behind.
     """
-    taken, problems = look_up(wanted(plan, records=records), cluster, held.keys() if held is not None else None)
+    known = held.keys() if held is not None else None
+    taken, problems = look_up(wanted(plan, records=records), cluster, known, left=left)
     problems += _renamed(plan, held or {})
     if problems:
         raise DeployError(*in_order(problems))

@@ -26,6 +26,7 @@ from claimsmith.deploy.component import Composite
 from claimsmith.deploy.connection_sink import sink_class, sink_of
 from claimsmith.deploy.context import Context, cluster_provider
 from claimsmith.deploy.deployed import Reading
+from claimsmith.deploy.left_behind import SETTING, LeftBehind, named_stacks
 from claimsmith.deploy.members import Members, find_members
 from claimsmith.deploy.named_providers import configured, registered
 from claimsmith.deploy.native_static import reading_component
@@ -60,7 +61,7 @@ def run(start: Path | None = None) -> None:
         project = Project(find_root(start))
         settings = pulumi.Config("claimsmith")
         stack = pulumi.get_stack()
-        reading = deployed.Reading(project.root, f"{pulumi.get_organization()}/{pulumi.get_project()}/{stack}")
+        reading = deployed.Reading(project.root, _full_name(stack))
         strict = settings.get(STRICT) == "true"
         records = bool(settings.get_bool("records"))
         named = records or bool(settings.get("kubeconfig"))
@@ -160,7 +161,13 @@ def _surroundings(
     identity = cluster.identity()
     preflight.refuse_another_cluster(project, plan.stack, identity, keep=not pulumi.runtime.is_dry_run())
     refuse_missing(plan, cluster)
-    taken = _refuse_foreign(plan, cluster, reading, records=records)
+    left = LeftBehind(
+        plan.project,
+        plan.stack,
+        lambda stack: [o.key for o in deployed.read(project.root, _full_name(stack)).objects],
+        named_stacks(settings.get(SETTING)),
+    )
+    taken = _refuse_foreign(plan, cluster, reading, left, records=records)
     for problem in conflicts_ahead(plan, cluster):
         pulumi.log.warn(str(problem))
     static = any(c.binding.klass.static for c in plan.claims)
@@ -168,7 +175,14 @@ def _surroundings(
     return Surroundings(cluster, settings.get("cluster") or identity, members, taken)
 
 
-def _refuse_foreign(plan: Plan, cluster: Cluster, reading: Reading, *, records: bool) -> dict[str, Taken]:
+def _full_name(stack: str) -> str:
+    """The whole name of a stack of this project: with its organization and project."""
+    return f"{pulumi.get_organization()}/{pulumi.get_project()}/{stack}"
+
+
+def _refuse_foreign(
+    plan: Plan, cluster: Cluster, reading: Reading, left: LeftBehind, *, records: bool
+) -> dict[str, Taken]:
     """Refuse objects that somebody else owns; returns those to take over, by cluster, "" for the stack's own."""
     try:
         held = reading.result()
@@ -177,7 +191,8 @@ def _refuse_foreign(plan: Plan, cluster: Cluster, reading: Reading, *, records: 
         pulumi.log.warn(str(error.problems[0]))
         held = None
     targets = {w.placement.target.cluster.identity for w in plan.workloads}
-    own = preflight.refuse_foreign(plan, cluster, held.within("", targets) if held else None, records=records)
+    known = held.within("", targets) if held else None
+    own = preflight.refuse_foreign(plan, cluster, known, records=records, left=left)
     refuse_held(plan, cluster)
     return {**refuse_foreign_objects(plan, cluster, held), "": own}
 

@@ -11,8 +11,8 @@ import pytest
 from claimsmith.providers.package_schema import PackageSchema
 from claimsmith.tools.review import Review, StackReview, snapshot
 from claimsmith.tools.review import project as review_project
+from claimsmith.tools.review.alerts import banner
 from claimsmith.tools.review.changes import Level, Op
-from claimsmith.tools.review.text import verdict
 from tests.support.native_plans import DATABASE, PASSWORD, ROLE
 from tests.support.review_files import AUTO, CLASS, KINDS, SQL, Files, changed, put, reviewed, set_file
 from tests.support.samples import claim_data, class_data, class_ref
@@ -120,8 +120,8 @@ def test_what_a_provider_does_not_say_is_unknown(
     assert (where, loud) == (part, level)
     assert what.endswith(why)
     # Nobody generated components here.
-    assert verdict(Review("p", "main", "0", (replace(found, refusals=()),))) == (
-        "There are changes; nothing is deleted, and whether something is replaced is unknown."
+    assert banner(Review("p", "main", "0", (replace(found, refusals=()),))) == (
+        "Changes: nothing is deleted, and whether something is replaced is unknown"
     )
 
 

@@ -16,6 +16,7 @@ from claimsmith.tools.review.outputs import WRITERS, to_dict
 from claimsmith.tools.review.page import page
 from tests.support import comment
 from tests.support.review_files import CLASS, SQL, base, changed, put, reviewed, set_file, sql
+from tests.support.samples import patch
 
 EVIL = '</style><script>alert("x")</script><img src=x onerror=1> `a` | @team *b* [l](http://x) &amp;'
 SERVER_AT = "spec/resources/1/base/spec"
@@ -53,7 +54,7 @@ def test_each_form_tells_the_change(rich: Review, output: str) -> None:
 
 def test_nothing_is_said_where_nothing_changes(tmp_path: Path) -> None:
     quiet = review(reviewed(tmp_path, base(), base()))
-    assert "Nothing changes." in WRITERS["terminal"](replace(quiet, stacks=(replace(quiet.stacks[0], refusals=()),)))
+    assert "Nothing changes\n" in WRITERS["terminal"](replace(quiet, stacks=(replace(quiet.stacks[0], refusals=()),)))
     assert "<details" not in WRITERS["markdown"](quiet)
 
 
@@ -61,7 +62,8 @@ def test_the_shape_of_the_json(rich: Review) -> None:
     found = json.loads(WRITERS["json"](rich))
     assert found == json.loads(json.dumps(to_dict(rich)))
     assert set(found) == {
-        "format", "changes", "destructive", "failed", "project", "base", "commit", "stacks", "code", "warnings",
+        "format", "banner", "changes", "destructive", "failed", "alerts", "project", "base", "commit", "stacks", "code",
+        "warnings", "link",
     }  # fmt: skip
     [stack] = found["stacks"]
     assert set(stack) == {
@@ -72,13 +74,16 @@ def test_the_shape_of_the_json(rich: Review) -> None:
     assert set(claim) == {
         "claim", "short", "change", "classBefore", "classAfter", "reason", "where", "urn", "resources", "kept",
     }  # fmt: skip
+    alert = found["alerts"][-1]
+    assert set(alert) == {"level", "what", "stacks", "rule", "where", "path", "fix", "subjects", "count"}
+    assert set(alert["subjects"][0]) == {"stack", "name", "claim", "part", "where"}
     server = next(r for r in claim["resources"] if r["part"] == "my-sql-server")
     assert set(server) == {
         "part", "apiVersion", "kind", "namespace", "name", "op", "urn", "fields", "settings", "why", "where",
         "holdsData", "cluster", "address", "refers",
     }  # fmt: skip
     [field] = server["fields"]
-    assert set(field) == {"path", "old", "new", "cause", "replaces", "secret"}
+    assert set(field) == {"path", "old", "new", "cause", "replaces", "secret", "immutable", "parts"}
     assert field["cause"]["where"] == {"file": CLASS, "line": field["cause"]["where"]["line"], "column": 7}
 
 
@@ -86,23 +91,35 @@ def test_the_shape_of_the_json(rich: Review) -> None:
 
 
 def claims(count: int) -> dict[str, Any]:
-    """Claims that are each their own file, so that each change is told by itself."""
+    """Claims, each in a file of its own."""
     return {f"stacks/dev/claims/{i}.yaml": sql(f"sql{i}") for i in range(count)}
 
 
-def many(tmp_path: Path, count: int) -> Review:
+def apart(tmp_path: Path, count: int, **more: Any) -> Review:
+    """The review of claims that each change in another way, so that none can be folded."""
     before = {**base(), **claims(count)}
-    resized = [put(f"stacks/dev/claims/{i}.yaml", "spec/size", 20 + i) for i in range(count)]
-    return review(reviewed(tmp_path, before, changed(*resized, start=before)))
+    after = changed(*(put(f"stacks/dev/claims/{i}.yaml", f"spec/extra{i}", "x") for i in range(count)), start=before)
+    reads = [patch(f"spec.extra{i}", f"spec.forProvider.extra{i}") for i in range(count)]
+    for files in (before, after):
+        files[CLASS]["spec"]["resources"][1]["patches"] += reads
+    return review(reviewed(tmp_path, before, after), **more)
 
 
-@pytest.mark.parametrize("count", [1, 300])
+@pytest.mark.parametrize("count", [1, 200])
 def test_a_comment_is_never_too_long(tmp_path: Path, count: int) -> None:
-    text = markdown(many(tmp_path, count))
-    assert len(text) <= LIMIT
+    text = markdown(apart(tmp_path, count), limit=LIMIT // 4)
+    assert len(text) <= LIMIT // 4
     assert text.startswith(MARK)
-    assert ("more parts do not fit" in text) is (count > 1)
+    assert ("more, which do not fit here" in text) is (count > 1)
+    assert ("See the rest: `claimsmith review --base main`" in text) is (count > 1)
     assert text.count("<details>") == text.count("</details>")
+
+
+def test_the_comment_links_to_the_page(tmp_path: Path) -> None:
+    page_at = "https://ci.example.org/runs/1"
+    text = markdown(apart(tmp_path, 1, link=page_at))
+    assert f"[All changes, with graphs]({page_at})" in text
+    assert "](" not in markdown(apart(tmp_path, 1, link="javascript:alert(1)"))
 
 
 def test_what_is_loudest_is_told_even_where_little_fits(rich: Review) -> None:
@@ -177,4 +194,4 @@ def test_the_page_of_many_claims_is_small_and_names_each(tmp_path: Path) -> None
     after = changed(put(CLASS, f"{SERVER_AT}/forProvider/sku/tier", "Memory"), start=before)
     text = page(review(reviewed(tmp_path, before, after)))
     assert len(text) < 200_000
-    assert all(f"default/sql{i}<" in text for i in range(200))
+    assert all(f"default/sql{i} <" in text for i in range(200))

@@ -45,8 +45,9 @@ def opened(request: pytest.FixtureRequest, browser: Browser, written: Path) -> C
 def test_a_reader_finds_the_change(opened: Callable[..., Page]) -> None:
     found = opened()
     assert found.texts("h1") == ["Review of shop"]
-    assert "look twice" in found.texts(".verdict")[0]
+    assert found.texts(".banner") == ["Destructive changes: 31 dangers in dev"]
     assert "would be lost" in found.texts(".warned li")[0]
+    assert found.texts(".risky .badge")
     fields = found.texts(".fields li")
     [changed_size] = [f for f in fields if "spec.forProvider.storageMB" in f]
     assert "10240 → 20480" in changed_size
@@ -66,6 +67,10 @@ def test_a_link_leads_to_the_claim(opened: Callable[..., Page]) -> None:
 
 def test_the_graph_leads_to_the_claims(opened: Callable[..., Page]) -> None:
     found = opened()
+    assert found.evaluate("document.querySelector('.graph').checkVisibility()") is False
+    found.click(".pictures > summary")
+    assert "A → B: A refers to B" in found.texts(".legend")[0]
+    assert found.all(".graph .danger")
     links = found.all(".graph svg a")
     assert len(links) == len(found.all("article[id]"))
     wanted = links[0].get_dom_attribute("href")
@@ -75,10 +80,55 @@ def test_the_graph_leads_to_the_claims(opened: Callable[..., Page]) -> None:
 
 def test_details_open_and_close(opened: Callable[..., Page]) -> None:
     found = opened()
-    names = "document.querySelector('.names').checkVisibility()"
+    names = "document.querySelector('.claim .names').checkVisibility()"
     assert found.evaluate(names) is False
     found.all("details details > summary")[0].click()
     assert found.evaluate(names) is True
+
+
+def test_more_of_the_same_can_be_opened(opened: Callable[..., Page]) -> None:
+    found = opened()
+    [more] = [e for e in found.all(".alerts summary") if e.text == "and 29 more of the same"]
+    more.click()
+    listed = [name for name in found.texts(".alerts .names li") if name]
+    assert len(listed) == 29
+    assert all(name.startswith("ResourceGroup default-sql") for name in listed)
+
+
+def shown(found: Page, css: str) -> int:
+    """How many elements are seen."""
+    return int(found.evaluate(f"[...document.querySelectorAll('{css}')].filter(e => e.checkVisibility()).length"))
+
+
+@pytest.mark.parametrize(
+    ("filter_by", "option", "seen"),
+    [
+        pytest.param("by-danger", "dangers only", ".change.endangered", id="danger"),
+        pytest.param("by-kind", "MySQLServer", ".change:has([data-kind=MySQLServer])", id="kind"),
+        pytest.param("by-stack", "dev", ".e0 .change", id="environment"),
+    ],
+)
+def test_a_reader_filters_the_changes(opened: Callable[..., Page], filter_by: str, option: str, seen: str) -> None:
+    found = opened()
+    whole = shown(found, ".change")
+    [choice] = [o for o in found.all(f"#{filter_by} option") if o.text == option]
+    choice.click()
+    assert shown(found, ".change") == shown(found, seen) > 0
+    assert (shown(found, ".change") == whole) is (filter_by == "by-stack")
+    found.all(f"#{filter_by} option")[0].click()
+    assert shown(found, ".change") == whole
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_it_is_printed_whole_and_on_white(opened: Callable[..., Page], dark: bool) -> None:
+    found = opened(dark=dark)
+    scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
+    found.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print", "features": [scheme]})
+    assert found.colour("body") == "rgb(255, 255, 255)"
+    assert found.colour("body", "color") == "rgb(28, 36, 48)"
+    assert shown(found, ".filters") == shown(found, ".pictures") == shown(found, ".jump") == 0
+    assert shown(found, ".change .fields > li") == len(found.all(".change .fields > li"))
+    assert shown(found, ".alerts > li") == len(found.all(".alerts > li"))
 
 
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])

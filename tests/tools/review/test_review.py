@@ -377,7 +377,7 @@ def test_a_composition_over_a_thousand_claims_in_two_environments(tmp_path: Path
         assert {f.path for r in found.resources() for f in r.fields} == {"spec.forProvider.storageMB"}
         values = {(f.old, f.new) for r in found.resources() for f in r.fields}
         assert values == {(10240, 20480), (10240, 40960)} if stack == "prod" else {(10240, 20480)}
-        assert len(groups(found.claims)) == count
+        assert len(groups(found)) == count
 
 
 def test_ids_lead_to_the_claims(tmp_path: Path) -> None:

@@ -27,8 +27,13 @@ def shown(value: Any) -> str:
     """A value for a person to read, not longer than a line; a value of deploy time as its origin."""
     if value is ABSENT:
         return "nothing"
-    text = json.dumps(mapped(value, _leaf), ensure_ascii=False)
+    text = whole(value)
     return text if len(text) <= _WIDE else f"{text[: _WIDE - 1]}…"
+
+
+def whole(value: Any) -> str:
+    """The same without a limit."""
+    return json.dumps(mapped(value, _leaf), ensure_ascii=False)
 
 
 def transform_text(transform: Transform) -> str:

@@ -55,7 +55,7 @@ def _without_long_rows(graph: Graph) -> Graph:
         if len(row) <= limit or parent in instead:
             continue
         # What has changed is what is looked for: it stays.
-        kept = {n.id for n in sorted(row, key=lambda n: n.state == "same")[: limit - 1]}
+        kept = {n.id for n in sorted(row, key=lambda n: (not n.danger, n.state == "same"))[: limit - 1]}
         first, *others = rest = [n for n in row if n.id not in kept]
         count = sum(n.count for n in rest)
         note = _listed([" ".join(filter(None, (n.title, n.subtitle))) for n in rest])
@@ -91,7 +91,7 @@ class _Shapes:
         # Only what consists of parts, or hangs on something, is alike: plain neighbours differ by their titles.
         single = (node.id,) if node.kind == "class" else ()
         return (
-            (node.kind, node.subtitle, node.state, *single),
+            (node.kind, node.subtitle, node.state, node.danger, *single),
             tuple((p.kind, p.title, p.state, place.get(p.parent or "")) for p in parts),
             tuple(dict.fromkeys(self._edge(e, place) for i in ids for e in self.edges.get(i, ()))),
         )

@@ -36,6 +36,8 @@ class Node:
     """More lines for the tooltip, each visible."""
     count: int = 1
     """How many things it stands for."""
+    danger: bool = False
+    """Whether it stands out: something would be lost."""
 
     def __post_init__(self) -> None:
         # Here, before texts are measured, cut and compared: an escape is wider than what it stands for.

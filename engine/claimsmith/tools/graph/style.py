@@ -44,6 +44,9 @@ _RULES = """
 .cs-graph .deleted>.box,.cs-graph .deleted>a>.box{stroke-dasharray:5 4}
 .cs-graph .retained>.box,.cs-graph .retained>a>.box{stroke-dasharray:5 4}
 .cs-graph .deleted>.t,.cs-graph .deleted>a>.t{text-decoration:line-through}
+.cs-graph .danger{--cs-mark:var(--cs-deleted)}
+.cs-graph .danger>.box:last-of-type,.cs-graph .danger>a>.box:last-of-type{stroke-width:2.6}
+.cs-graph .danger>.t,.cs-graph .danger>a>.t{fill:var(--cs-deleted)}
 .cs-graph .mark{fill:var(--cs-mark)}
 .cs-graph .m{fill:var(--cs-on);font-size:13px;font-weight:700;text-anchor:middle}
 .cs-graph .count{fill:var(--cs-tint)}
@@ -58,7 +61,6 @@ _RULES = """
 .cs-graph .secret .head{fill:var(--cs-secret)}
 .cs-graph .l{font-size:10.5px;fill:var(--cs-soft);text-anchor:middle;paint-order:stroke;stroke:var(--cs-halo)}
 .cs-graph .l{stroke-width:6px;stroke-linejoin:round}
-@media print{.cs-graph{color-scheme:light}}
 """
 
 SIGNS = {
@@ -72,6 +74,8 @@ SIGNS = {
 
 MARKS = {"created": "+", "updated": "~", "replaced": "±", "deleted": "−", "retained": "="}
 """What stands in the badge of a changed node: a state is not shown by colour alone."""
+DANGER = "!"
+"""What stands there where something would be lost."""
 
 
 _STEP, _STEPS = 100, 40
@@ -85,7 +89,7 @@ def size(width: float) -> str:
 def css() -> str:
     """The rules of all pictures."""
     sizes = "".join(f".cs-w{n}{{min-width:{n * _STEP * 7 // 10}px}}" for n in range(1, _STEPS + 1))
-    dark = f"@media (prefers-color-scheme: dark){{.cs-graph{{{_colours(_DARK)}}}}}"
+    dark = f"@media screen and (prefers-color-scheme: dark){{.cs-graph{{{_colours(_DARK)}}}}}"
     return f".cs-graph{{{_colours(_LIGHT)}}}{dark}{_RULES}{sizes}"
 
 

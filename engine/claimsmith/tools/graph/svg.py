@@ -79,6 +79,7 @@ def _node(frame: Frame) -> Iterator[str]:
     what = "leaf" if frame.leaf else "frame deep" if frame.depth % 2 else "frame"
     radius, head = (8, frame.height) if frame.leaf else (12, HEADER)
     marked = f" marked {node.state}" if node.state != "same" else ""
+    marked += " danger" if node.danger else ""
     place = f'transform="translate({n(frame.x)} {n(frame.y)})"'
     yield f'<g class="{what} {node.kind}{marked}" data-node="{escape(node.id)}" {place}>'
     href = text.safe_href(node.href)
@@ -114,7 +115,8 @@ def _badge(node: Node, width: float, head: float) -> Iterator[str]:
     at = head / 2
     if node.state != "same":
         yield f'<circle class="mark" cx="{n(width - 19)}" cy="{n(at)}" r="8.5"/>'
-        yield f'<text class="m" x="{n(width - 19)}" y="{n(at + 4.5)}">{look.MARKS[node.state]}</text>'
+        mark = look.DANGER if node.danger else look.MARKS[node.state]
+        yield f'<text class="m" x="{n(width - 19)}" y="{n(at + 4.5)}">{mark}</text>'
     elif stacked(node):
         words, room = f"×{node.count}", badge_width(node) - 4
         yield f'<rect class="count" x="{n(width - room - 9)}" y="{n(at - 9)}" width="{n(room)}" height="18" rx="9"/>'
@@ -122,7 +124,7 @@ def _badge(node: Node, width: float, head: float) -> Iterator[str]:
 
 
 def _tooltip(node: Node) -> str:
-    state = [node.state] if node.state != "same" else []
+    state = [f"danger: {node.state}" if node.danger else node.state] if node.state != "same" else []
     return "\n".join(filter(None, [node.title, node.subtitle, *state, node.note]))
 
 

@@ -19,11 +19,12 @@ from claimsmith.tools.review.changes import (
     FieldChange,
     Kept,
     Op,
+    Part,
     ResourceChange,
     StackReview,
 )
-from claimsmith.tools.review.compare import Comparison, Pair, replacing
-from claimsmith.tools.review.fields import differences, is_secret, shown
+from claimsmith.tools.review.compare import Comparison, Pair, immutability, replacing
+from claimsmith.tools.review.fields import Difference, differences, is_secret, shown, text_differences
 from claimsmith.tools.review.resources import PlannedResource, claim_urn
 
 
@@ -177,7 +178,17 @@ def _fields(pair: Pair, comparison: Comparison) -> Iterator[FieldChange]:
             cause_of(difference, (comparison.old, old), (comparison.new, new)),
             replaces=replacing(new, difference.path, comparison.new),
             secret=is_secret(new.document, difference.path),
+            immutable=bool(immutability(pair, difference, comparison.new)),
+            parts=_parts(difference),
         )
+
+
+def _parts(difference: Difference) -> tuple[Part, ...]:
+    """What differs within two JSON texts."""
+    found = text_differences(difference.old, difference.new)
+    return tuple(
+        Part(fieldpath.to_text(d.path), shown({}, d.path, d.old), shown({}, d.path, d.new)) for d in found if d.path
+    )
 
 
 def _settings(pair: Pair) -> Iterator[FieldChange]:

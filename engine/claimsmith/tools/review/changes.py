@@ -60,6 +60,20 @@ class Cause:
     gone: bool = False
     """Whether it stands in the base only."""
 
+    @property
+    def claim_path(self) -> str:
+        """The path of the claim's field."""
+        return self.claim.partition(": ")[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A part of a JSON text, before and after."""
+
+    path: str
+    old: Any
+    new: Any
+
 
 @dataclass(frozen=True, slots=True)
 class FieldChange:
@@ -73,6 +87,15 @@ class FieldChange:
     """Whether the engine replaces the object because of this field."""
     secret: bool = False
     """Whether the values are hidden."""
+    immutable: bool = False
+    """Whether the provider refuses the change."""
+    parts: tuple[Part, ...] = ()
+    """If both values are JSON texts: what differs in them."""
+
+    @property
+    def dangerous(self) -> bool:
+        """Whether the change of this field replaces the object, or is refused."""
+        return self.replaces or self.immutable
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +157,8 @@ class ReviewWarning:
     part: str = ""
     where: Source | None = None
     fix: str = ""
+    subject: str = ""
+    """The words of `what` that name this one resource or claim: warnings that differ in them alone are folded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,6 +231,15 @@ class StackReview:
         return {op.value: found[op] for op in Op if found[op]}
 
     @property
+    def dangers(self) -> tuple[ReviewWarning, ...]:
+        """The warnings of the highest level."""
+        return tuple(w for w in self.warnings if w.level is Level.danger)
+
+    def endangered(self) -> frozenset[tuple[str, str]]:
+        """The resources that a danger is about, each as its claim and its part; a whole claim has an empty part."""
+        return frozenset((w.claim, w.part) for w in self.dangers)
+
+    @property
     def destructive(self) -> bool:
         """Whether something is deleted or replaced."""
         loud = any(w.level is Level.danger for w in self.warnings)
@@ -229,7 +263,7 @@ class CodeChange:
     added: int
     removed: int
     diff: tuple[str, ...]
-    """The lines that differ, with a little of what stands around them."""
+    """The lines that differ, with a little of what stands around them. Most formats show the first of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,6 +278,8 @@ class Review:
     code: tuple[CodeChange, ...] = ()
     warnings: tuple[ReviewWarning, ...] = ()
     """Those of the whole project."""
+    link: str = ""
+    """The address of the page of this review, if it is published."""
 
     @property
     def failed(self) -> bool:

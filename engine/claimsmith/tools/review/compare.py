@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from claimsmith.base import fieldpath
+from claimsmith.base.absent import ABSENT
 from claimsmith.base.names import is_native
 from claimsmith.base.values import object_at
 from claimsmith.dialects.common.native import OPTIONS, PROPERTIES
@@ -97,6 +98,18 @@ def effect_on(resource: PlannedResource, path: fieldpath.Path, side: Snapshot) -
     token = str(resource.document["type"])
     paths = [fieldpath.parse(p) for p in asked]
     return effect_of(path[1:], token, side.package_schema(token.partition(":")[0]), paths)
+
+
+def immutability(pair: Pair, difference: Difference, side: Snapshot) -> str:
+    """Why a changed field of an updated object cannot be changed; empty if it can, as far as is known."""
+    if pair.new is None or pair.op is not Op.updated or difference.old is ABSENT:
+        return ""
+    messages = dict(side.rules.get(pair.new.kind, ()))
+    rule = touching(difference.path, messages)
+    if rule is not None:
+        return f"its definition says {messages[rule]!r}"
+    listed = touching(difference.path, side.kinds.immutable.get(pair.new.kind, ()))
+    return "known to be immutable" if listed is not None else ""
 
 
 def _pair(old: PlannedResource | None, new: PlannedResource, side: Snapshot) -> Pair:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from claimsmith.base.values import Mix, Ref, mapped
 
 HIDDEN = "<secret>"
 _SECRET_FIELDS = ("data", "stringData")
+_LONGEST_JSON = 1_000_000
 _TELLING = re.compile(
     r"(password|passwd|passphrase|token|privatekey|apikey|accesskey|secretkey|connectionstring|kubeconfig)$",
     re.IGNORECASE,
@@ -81,8 +83,28 @@ def shown(document: Mapping[str, Any], path: fieldpath.Path, value: Any) -> Any:
             return [shown(document, (*path, index), item) for index, item in enumerate(value)]
         case Ref() | Mix():
             return values.shown(value)
+        case str() if (parsed := _json(value)) is not None:
+            hidden = shown({}, (), parsed)
+            return value if hidden == parsed else json.dumps(hidden, ensure_ascii=False)
         case _:
             return value
+
+
+def text_differences(old: Any, new: Any) -> Iterator[Difference]:
+    """Where two JSON texts differ, key by key; nothing if one of them is no JSON object or list."""
+    before, after = _json(old), _json(new)
+    if before is not None and after is not None:
+        yield from differences(before, after)
+
+
+def _json(text: Any) -> Any:
+    """The object or list that a text holds as JSON, else None."""
+    if not isinstance(text, str) or text.lstrip()[:1] not in ("{", "[") or len(text) > _LONGEST_JSON:
+        return None
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
 
 
 def _present(value: Any) -> Any:

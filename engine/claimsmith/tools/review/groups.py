@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from claimsmith.base.errors import Problem
 from claimsmith.base.grouping import grouped
 from claimsmith.tools.explain.formatting import shown
-from claimsmith.tools.review.changes import Change, ClaimChange, FieldChange, Op, ResourceChange, ReviewWarning
-
-_VALUES = 3
+from claimsmith.tools.review.changes import (
+    Change,
+    ClaimChange,
+    FieldChange,
+    Op,
+    ResourceChange,
+    ReviewWarning,
+    StackReview,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +25,14 @@ class Group:
     """Claims to which the same happens."""
 
     claims: tuple[ClaimChange, ...]
+    dangers: frozenset[str] = frozenset()
+    """Its parts that are in danger, an empty text for the claims themselves."""
+
+    @property
+    def title(self) -> str:
+        """The claim, or how many of which kind."""
+        many = len(self.claims) > 1
+        return f"{len(self.claims)} {self.sample.claim.partition('.')[0]} claims" if many else self.sample.short
 
     @property
     def sample(self) -> ClaimChange:
@@ -32,39 +45,46 @@ class Group:
         return list(zip(*((*r.fields, *r.settings) for r in chosen), strict=True))
 
 
-def groups(claims: Iterable[ClaimChange]) -> list[Group]:
-    """Claims by what happens to them, the most destructive first, then the larger groups."""
-    unsorted = [Group(tuple(same)) for same in grouped(claims, _key).values()]
-    return sorted(unsorted, key=lambda g: (_loudness(g.sample), -len(g.claims)))
+def groups(stack: StackReview) -> list[Group]:
+    """The claims by what happens to them: those in danger first, then the most destructive, then the larger groups."""
+    endangered = stack.endangered()
+    marked = ((c, tuple(_in_danger(c, endangered))) for c in stack.claims)
+    unsorted = [
+        Group(tuple(c for c, _ in same), dangers=frozenset(same[0][1]))
+        for same in grouped(marked, lambda pair: (_key(pair[0]), pair[1])).values()
+    ]
+    return sorted(unsorted, key=lambda g: (not g.dangers, _loudness(g.sample), -len(g.claims)))
 
 
-def values(fields: Sequence[FieldChange]) -> list[str]:
-    """The values of one field in many claims, each pair once: `10240 → 20480`, and how many more there are."""
-    listed = list(Counter(map(pair, fields)).items())
-    if len(listed) == 1:
-        return [listed[0][0]]
-    shown = [f"{text} ({count} claims)" if count > 1 else text for text, count in listed[:_VALUES]]
-    more = len(listed) - _VALUES
-    return [*shown, *([f"and {more} other values"] if more > 0 else [])]
+def _in_danger(claim: ClaimChange, endangered: frozenset[tuple[str, str]]) -> Iterator[str]:
+    """The parts of a claim that are in danger, an empty text for the claim itself."""
+    yield from (r.part for r in claim.resources if (claim.claim, r.part) in endangered)
+    if (claim.claim, "") in endangered:
+        yield ""
 
 
-def pair(field: FieldChange) -> str:
-    """A field's value before and after."""
-    if field.secret:
-        return "changed (not shown)"
-    return f"{shown(field.old)} → {shown(field.new)}"
+def folded_problems(problems: Iterable[Problem]) -> list[tuple[Problem, ...]]:
+    """The problems, those together that one command fixes, or that are at one place."""
+    return [tuple(same) for same in grouped(problems, _problem_key).values()]
 
 
-def merged_problems(problems: Iterable[Problem]) -> list[tuple[Problem, int]]:
-    """The problems by place: the first of each place, and the number of others there."""
-    found = grouped(problems, lambda p: (p.where, p.path if p.where else p.what))
-    return [(same[0], len(same) - 1) for same in found.values()]
+def folded_warnings(warnings: Iterable[ReviewWarning]) -> list[tuple[ReviewWarning, ...]]:
+    """The warnings, those together that differ only in the resource or claim that they are about."""
+    return [tuple(same) for same in grouped(warnings, warning_key).values()]
 
 
-def same_warnings(warnings: Iterable[ReviewWarning]) -> list[tuple[ReviewWarning, int]]:
-    """Warnings of one rule about one template, once with the first of them and how many more there are."""
-    found = grouped(warnings, lambda w: (w.rule, w.level, w.where, w.part))
-    return [(same[0], len(same) - 1) for same in found.values()]
+def warning_key(warning: ReviewWarning) -> Hashable:
+    """What warnings have in common that are folded to one."""
+    what = warning.what.replace(warning.subject, "") if warning.subject else warning.what
+    # A template of another class is another place to look at. Each claim is a place of its own.
+    own = warning.where is None or warning.where.file.startswith("stacks/")
+    return warning.rule, warning.level, warning.part, what, None if own else warning.where
+
+
+def _problem_key(problem: Problem) -> Hashable:
+    if problem.rule and problem.fix.startswith("run: "):
+        return problem.rule, problem.fix
+    return problem.where, problem.path if problem.where else problem.what
 
 
 def class_label(claim: ClaimChange) -> str:
@@ -81,14 +101,15 @@ def _key(claim: ClaimChange) -> Hashable:
 
 
 def _resource_key(resource: ResourceChange) -> Hashable:
-    fields = tuple((f.path, f.replaces, f.secret, _cause_key(f)) for f in resource.fields)
+    fields = tuple((f.path, f.replaces, f.immutable, f.secret, _cause_key(f)) for f in resource.fields)
     settings = tuple((f.path, shown(f.old), shown(f.new)) for f in resource.settings)
     return resource.part, resource.api_version, resource.kind, resource.op, resource.why, fields, settings
 
 
 def _cause_key(field: FieldChange) -> Any:
     cause = field.cause
-    return cause and (cause.by, cause.what, cause.where, cause.was, cause.claim_where, cause.gone)
+    # Many claims that change the same field, each in its own file, change in the same way.
+    return cause and (cause.by, cause.what, cause.where, cause.was, cause.claim_path, cause.whose, cause.gone)
 
 
 def _loudness(claim: ClaimChange) -> int:

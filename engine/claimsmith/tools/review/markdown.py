@@ -7,90 +7,187 @@ to issues and commits, and emoji in whatever is not code, after all escapes are 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+from typing import Final
 
-from claimsmith.base.errors import Problem
 from claimsmith.base.printable import code, fenced, html, prose, visible
+from claimsmith.tools.review.alerts import Alert, alerts, banner
 from claimsmith.tools.review.changes import FieldChange, Level, Op, ResourceChange, Review, ReviewWarning, StackReview
-from claimsmith.tools.review.groups import Group, class_label, groups, merged_problems, pair, same_warnings, values
-from claimsmith.tools.review.text import SIGNS, cause_lines, names, summary, verdict
+from claimsmith.tools.review.groups import Group, class_label, folded_warnings, groups
+from claimsmith.tools.review.text import LINES, SIGNS, VALUES, cause_lines, names, risk, summary
+from claimsmith.tools.review.values import Row, variants
 
 LIMIT = 65_536
 """The longest comment that GitHub takes, in characters."""
 MARK = "<!-- claimsmith review -->"
 """The first line, by which a workflow finds its own comment again."""
-_RESERVE = 400
+LINK: Final = re.compile(r"https?://[A-Za-z0-9\-._~:/?#@!$&'*+,;=%]+")
+"""An address that may stand in Markdown as it is."""
 _LEVELS = {Level.danger: "🛑", Level.warning: "⚠️", Level.note: "ℹ️"}
+_ALERTS = {
+    "error": ("❌", "Error", "errors"),
+    "blocked": ("⛔", "Blocked", "blocked"),
+    "danger": ("🛑", "Danger", "dangers"),
+}
+_CUT = 300
+"""How much of an alert's sentence is shown where there is little room."""
+_LINE = 90
+"""Room for the line that counts what does not fit, for each environment."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Block:
+    """A part of the comment that may be left out: first in a short form, then altogether."""
+
+    rank: int
+    """The lower, the earlier it gets room: claims in danger, warnings, other claims, all else."""
+    full: str
+    brief: str = ""
 
 
 def markdown(review: Review, *, limit: int = LIMIT) -> str:
-    """The whole review; what does not fit is counted, and the command that shows it is named."""
-    head = _head(review)
-    room = limit - _RESERVE - sum(len(b) for b in head)
-    blocks = [block for stack in review.stacks for block in _stack(stack)]
-    blocks += list(_code(review))
-    kept: list[str] = []
-    for block in blocks:
-        if len(block) <= room:
-            kept.append(block)
-            room -= len(block)
-    left = len(blocks) - len(kept)
+    """The whole review. Dangers come first and are all counted; what does not fit is counted, with a way to see it."""
+    head = "".join(_head(review))
+    more = _more(review)
+    titles = [f"#### {code(s.stack)}\n\n{prose(summary(s))}\n\n" for s in review.stacks]
+    columns = [[*_stack(stack)] for stack in review.stacks] + [[*_code(review)]]
+    room = limit - len(head) - len(more) - sum(map(len, titles)) - _LINE * len(columns)
+    first = _alerts(alerts(review), room if room < limit // 3 else max(limit // 3, room // 2))
+    kept = _fitting(columns, room - len(first))
+    texts = [head, first]
+    for title, column, chosen in zip([*titles, ""], columns, kept, strict=True):
+        texts += [title, *(chosen[i] for i in sorted(chosen)), *_left(len(column) - len(chosen))]
+    whole = [{i: block.full for i, block in enumerate(column)} for column in columns] == kept
+    return "".join([*texts, *([more] if review.link or not whole else [])])
+
+
+def _fitting(columns: Sequence[Sequence[_Block]], room: int) -> list[dict[int, str]]:
+    """What each environment shows: by rank, and one block of each environment after the other, while there is room."""
+    chosen: list[dict[int, str]] = [{} for _ in columns]
+    for rank in sorted({block.rank for column in columns for block in column}):
+        queues = [[(at, i) for i, b in enumerate(column) if b.rank == rank] for at, column in enumerate(columns)]
+        for turn in zip_longest(*queues):
+            waiting = [place for place in turn if place]
+            for done, (at, index) in enumerate(waiting):
+                block = columns[at][index]
+                text = block.full if len(block.full) <= room // (len(waiting) - done) else block.brief
+                if text and len(text) <= room:
+                    chosen[at][index] = text
+                    room -= len(text)
+    return chosen
+
+
+def _left(count: int) -> list[str]:
+    return [f"\n… and {count} more, which do not fit here.\n\n"] if count > 0 else []
+
+
+def _more(review: Review) -> str:
+    """How to see all of it."""
     command = code(f"claimsmith review --base {review.base}")
-    more = [f"\n{left} more parts do not fit into a comment. See all: {command}\n"]
-    return "".join([*head, *kept, *(more if left else [])])
+    if LINK.fullmatch(review.link):
+        return f"\n[All changes, with graphs]({review.link}); or run {command}.\n"
+    return f"\nNot all of it fits into a comment. See the rest: {command}\n"
 
 
 def _head(review: Review) -> list[str]:
     rows = [f"| {code(s.stack, cell=True)} | {prose(summary(s), cell=True)} | {_marks(s)} |\n" for s in review.stacks]
     table = ["| environment | what happens | |\n| --- | --- | --- |\n", *rows, "\n"]
     title = f"{MARK}\n### Review of {code(review.project)}\n\n"
-    compared = f"{prose(verdict(review))} Compared with {code(review.base)} ({code(review.commit[:10])}).\n\n"
-    return [title, compared, *table, *_warnings(review.warnings)]
+    compared = f"**{prose(banner(review))}.** Compared with {code(review.base)} ({code(review.commit[:10])}).\n\n"
+    others = [w for w in review.warnings if w.level is not Level.danger]
+    return [title, compared, *table, *_warnings(others)]
 
 
 def _marks(stack: StackReview) -> str:
     found = dict.fromkeys(_LEVELS[w.level] for w in stack.warnings)
-    return " ".join([*(["❌"] if stack.problems or stack.refusals else []), *found])
+    refused = [*(["❌"] if stack.problems else []), *(["⛔"] if stack.refusals else [])]
+    return " ".join([*refused, *found])
 
 
-def _stack(stack: StackReview) -> Iterator[str]:
-    yield f"#### {code(stack.stack)}\n\n"
-    for problem, more in (*merged_problems(stack.problems), *merged_problems(stack.refusals)):
-        yield _bullet(f"❌ {prose(problem.what)}", problem, more)
-    yield from _warnings(stack.warnings)
-    yield "\n"
-    for group in groups(stack.claims):
-        yield _group(group)
+def _alerts(found: Sequence[Alert], room: int) -> str:
+    """The alerts in as much detail as there is room: with fixes and names, without, or counted by rule."""
+    for write in (_alert, _brief_alert):
+        text = "".join(map(write, found))
+        if len(text) <= room:
+            return f"{text}\n" if text else ""
+    text, rest = "", list(found)
+    while rest and len(text) + len(_brief_alert(rest[0])) <= room - 200 * len({a.rule for a in found}):
+        text += _brief_alert(rest.pop(0))
+    for rule in dict.fromkeys((a.level, a.rule) for a in rest):
+        same = [a for a in rest if (a.level, a.rule) == rule]
+        sign, _, word = _ALERTS[rule[0]]
+        named = f" of the rule {code(rule[1])}" if rule[1] else ""
+        text += f"- {sign} **{sum(a.count for a in same)} {word}** more{named}\n"
+    return f"{text}\n"
+
+
+def _alert(alert: Alert) -> str:
+    place = f" ({code(str(alert.where))})" if alert.where else ""
+    fix = f" Fix: {prose(alert.fix)}." if alert.fix else ""
+    return f"- {_alert_head(alert)}: {prose(alert.what)}{place}.{fix}\n{_subjects(alert)}"
+
+
+def _brief_alert(alert: Alert) -> str:
+    return f"- {_alert_head(alert)}: {prose(alert.what[:_CUT])}\n"
+
+
+def _alert_head(alert: Alert) -> str:
+    sign, one, many = _ALERTS[alert.level]
+    return f"{sign} **{f'{alert.count} {many}' if alert.count > 1 else one}** {_places(alert)}".rstrip()
+
+
+def _places(alert: Alert) -> str:
+    stacks = [f"{code(s)}{f' ({n})' if n > 1 and len(alert.stacks) > 1 else ''}" for s, n in alert.stacks.items() if s]
+    return f"in {', '.join(stacks)}" if stacks else ""
+
+
+def _subjects(alert: Alert) -> str:
+    """All that an alert is about, folded."""
+    if alert.count < 2:
+        return ""
+    listed = [code(s.name if len(alert.stacks) < 2 else f"{s.stack}: {s.name}") for s in alert.subjects]
+    return f"  <details><summary>all {alert.count}</summary>\n\n  {', '.join(listed)}\n\n  </details>\n"
+
+
+def _stack(stack: StackReview) -> Iterator[_Block]:
+    for text in _warnings(w for w in stack.warnings if w.level is not Level.danger):
+        yield _Block(1, text)
+    for group in groups(stack):
+        yield _Block(0 if group.dangers else 2, _group(group), _group(group, brief=True))
     for resource in stack.given:
         fields = [[f] for f in (*resource.fields, *resource.settings)]
         title = f"{SIGNS[resource.op]} {_coded(resource.kind)} {_coded(resource.place)} {resource.op} (of the stack)"
-        yield _folded(title, _fields(fields))
-    yield from _preview(stack)
+        yield _Block(2, _folded(title, _fields(fields)), _folded(title, []))
+    yield from (_Block(3, text) for text in _preview(stack))
 
 
 def _warnings(warnings: Iterable[ReviewWarning]) -> Iterator[str]:
-    for warning, more in same_warnings(warnings):
-        yield _bullet(f"{_LEVELS[warning.level]} **{prose(warning.what)}**", warning, more)
+    for same in folded_warnings(warnings):
+        one = same[0]
+        place = f" ({code(str(one.where))})" if one.where else ""
+        fix = f" Fix: {prose(one.fix)}." if one.fix else ""
+        more = f" And {len(same) - 1} more of the same." if len(same) > 1 else ""
+        yield f"- {_LEVELS[one.level]} {prose(one.what)}{place}.{fix}{more}\n"
 
 
-def _bullet(head: str, one: Problem | ReviewWarning, more: int) -> str:
-    """A problem or warning as an item of a list: its head, then place, fix and the number of others like it."""
-    place = f" ({code(str(one.where))})" if one.where else ""
-    fix = f" Fix: {prose(one.fix)}." if one.fix else ""
-    again = f" And {more} more of the same." if more else ""
-    return f"- {head}{place}.{fix}{again}\n"
-
-
-def _group(group: Group) -> str:
+def _group(group: Group, *, brief: bool = False) -> str:
     claim = group.sample
     many = len(group.claims) > 1
-    kind = claim.claim.partition(".")[0]
-    who = f"{len(group.claims)} {kind} claims" if many else claim.short
-    title = f"{_coded(who)} {claim.change} ({_coded(class_label(claim))}): {_ops(claim.resources)}"
+    mark = "🛑 " if group.dangers else ""
+    title = f"{mark}{_coded(group.title)} {claim.change} ({_coded(class_label(claim))}): {_ops(claim.resources)}"
     body = [f"{names(group.claims, code)}\n\n" if many else f"{code(str(claim.where))}\n\n"]
     for index, resource in enumerate(claim.resources):
-        body.append(f"- {_resource(resource, named=not many)}\n")
-        body += [f"  {line}" for line in _fields(group.columns(index))]
+        if brief and not (resource.part in group.dangers or resource.op in (Op.deleted, Op.replaced)):
+            continue
+        danger = "🛑 " if resource.part in group.dangers else ""
+        body.append(f"- {danger}{_resource(resource, named=not many)}\n")
+        body += [f"  {line}" for line in _fields(group.columns(index), brief=brief)]
+    if many and not brief:
+        listed = ", ".join(code(c.short) for c in group.claims)
+        body.append(f"\n<details><summary>all {len(group.claims)} claims</summary>\n\n{listed}\n\n</details>\n")
     return _folded(title, body)
 
 
@@ -105,15 +202,27 @@ def _resource(resource: ResourceChange, *, named: bool = True) -> str:
     return f"{code(SIGNS[resource.op])} {code(resource.kind)} {code(resource.part)}{name} **{resource.op}**{why}"
 
 
-def _fields(columns: Sequence[Sequence[FieldChange]]) -> list[str]:
+def _fields(columns: Sequence[Sequence[FieldChange]], *, brief: bool = False) -> list[str]:
     lines = []
     for fields in columns:
         field = fields[0]
-        shown = values(fields) if len(fields) > 1 else [pair(field)]
-        lines.append(f"- {code(field.path)}: {', '.join(code(t) for t in shown)}\n")
-        cause = field.cause
-        lines += [f"  <br><sub>{prose(words)}</sub>\n" for words in (cause_lines(cause) if cause else ())]
+        if brief and not field.dangerous:
+            continue
+        found = variants(fields)
+        shown = [_variant(v.rows, len(v.claims) if len(found) > 1 else 1) for v in found[:VALUES]]
+        more = [f"and {len(found) - VALUES} other values"] if len(found) > VALUES else []
+        warned = f" 🛑 **{risk(field)}**" if field.dangerous else ""
+        lines.append(f"- {code(field.path)}: {', '.join([*shown, *more])}{warned}\n")
+        lines += [f"  <br><sub>{prose(words)}</sub>\n" for words in (() if brief else cause_lines(fields))]
     return lines
+
+
+def _variant(rows: Sequence[Row], count: int) -> str:
+    shown = "; ".join(
+        f"{f'{code(r.path)}: ' if r.path else ''}{f'{code(r.old)} → {code(r.new)}' if r.new else prose(r.old)}"
+        for r in rows
+    )
+    return f"{shown} ({count} claims)" if count > 1 else shown
 
 
 def _preview(stack: StackReview) -> Iterator[str]:
@@ -121,8 +230,7 @@ def _preview(stack: StackReview) -> Iterator[str]:
     if preview is None:
         return
     shown = ", ".join(f"{n} {op}" for op, n in preview.ops.items()) or "nothing to do"
-    lines = [f"- ❌ {prose(p.what)}\n" for p in preview.problems]
-    lines += [
+    lines = [
         f"- {code(d.urn.rpartition('::')[2])}: files say {prose(d.ours)}, the engine {prose(d.engine)}. "
         f"{prose(d.why)}\n"
         for d in preview.differences
@@ -131,15 +239,18 @@ def _preview(stack: StackReview) -> Iterator[str]:
     yield _folded(html(title), lines)
 
 
-def _code(review: Review) -> Iterator[str]:
+def _code(review: Review) -> Iterator[_Block]:
     for change in review.code:
         title = f"{_coded(change.file)} {change.change}, +{change.added} -{change.removed} lines"
-        yield _folded(title, [fenced(change.diff, "diff")] if change.diff else [])
+        rest = len(change.diff) - LINES
+        diff = [*change.diff[:LINES], *([f"… and {rest} more lines"] if rest > 0 else [])]
+        yield _Block(4, _folded(title, [fenced(diff, "diff")] if diff else []), _folded(title, []))
 
 
 def _folded(title: str, body: Iterable[str]) -> str:
     inner = "".join(body)
-    return f"<details><summary>{title}</summary>\n\n{inner}\n</details>\n\n" if inner else f"<p>{title}</p>\n\n"
+    # After a list, only what follows an empty line is not a part of it.
+    return f"\n<details><summary>{title}</summary>\n\n{inner}\n</details>\n" if inner else f"\n<p>{title}</p>\n"
 
 
 def _coded(text: str) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 from claimsmith.base.printable import json_text
 from claimsmith.tools.explain.formatting import plain
 from claimsmith.tools.review import markdown, page, text
+from claimsmith.tools.review.alerts import alerts, banner
 from claimsmith.tools.review.changes import Review
 
 FORMAT = 1
@@ -20,7 +21,14 @@ def to_dict(review: Review) -> dict[str, Any]:
     for entry, stack in zip(whole["stacks"], review.stacks, strict=True):
         entry["counts"] = stack.counts()
         entry["destructive"] = stack.destructive
-    head = {"format": FORMAT, "changes": review.changes, "destructive": review.destructive, "failed": review.failed}
+    head = {
+        "format": FORMAT,
+        "banner": banner(review),
+        "changes": review.changes,
+        "destructive": review.destructive,
+        "failed": review.failed,
+        "alerts": [{**plain(alert), "count": alert.count} for alert in alerts(review)],
+    }
     return {**head, **whole}
 
 

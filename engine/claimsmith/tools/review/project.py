@@ -21,7 +21,6 @@ from claimsmith.tools.review.settings import config_changes, permission_changes
 from claimsmith.tools.review.warnings import in_order
 
 _AROUND = 1
-_LONGEST = 60
 _DIGEST = re.compile(r"(?<=sha256:)[0-9a-f]{64}")
 
 
@@ -38,9 +37,7 @@ def _change(file: str, old: str | None, new: str | None) -> CodeChange:
     word = "added" if old is None else "removed" if new is None else "changed"
     # A digest changes with its class, and means nothing to a reader.
     body = _lines(_DIGEST.sub("", old or ""), _DIGEST.sub("", new or "")) if word == "changed" else []
-    left = len(body) - _LONGEST
-    diff = [*body[:_LONGEST], *([f"… and {left} more lines"] if left > 0 else [])]
-    return CodeChange(file, word, added, removed, tuple(diff))
+    return CodeChange(file, word, added, removed, tuple(body))
 
 
 def _lines(old: str, new: str) -> list[str]:
@@ -57,9 +54,13 @@ def review(
     stacks: Sequence[str] = (),
     preview: bool = False,
     strict: bool = False,
+    link: str = "",
     tick: Tick | None = None,
 ) -> Review:
-    """What the change between a revision and the working tree does, in some environments or all."""
+    """What the change between a revision and the working tree does, in some environments or all.
+
+    `link` is the address where the page of the review is published.
+    """
     move = tick or (lambda _done, _word: None)
     with checked_out(project.root, base) as revision:
         before = Project(revision.root)
@@ -79,6 +80,7 @@ def review(
                 *_renamed(revision, before, project),
                 *permission_changes(before.settings_document, project.settings_document),
             ),
+            link=link,
         )
 
 

@@ -11,7 +11,7 @@ from claimsmith.tools.explain.formatting import shown
 from claimsmith.tools.review.changes import Level, ReviewWarning
 from claimsmith.tools.review.fields import differences
 
-PLAIN = frozenset(f"claimsmith:{name}" for name in ("bind", "records", "context", "cluster", "strict"))
+PLAIN = frozenset(f"claimsmith:{name}" for name in ("bind", "records", "context", "cluster", "strict", "takeover"))
 """Settings whose values may be shown: any other may hold credentials, whether or not it is marked as a secret."""
 
 

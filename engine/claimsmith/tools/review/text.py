@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from claimsmith.base.printable import counted, visible
+from claimsmith.tools.review.alerts import Alert, alerts, banner
 from claimsmith.tools.review.changes import (
-    UNKNOWN,
-    Cause,
     ClaimChange,
+    CodeChange,
     FieldChange,
     Level,
     Op,
@@ -17,7 +17,8 @@ from claimsmith.tools.review.changes import (
     ReviewWarning,
     StackReview,
 )
-from claimsmith.tools.review.groups import Group, class_label, groups, merged_problems, pair, same_warnings, values
+from claimsmith.tools.review.groups import Group, class_label, folded_warnings, groups
+from claimsmith.tools.review.values import Row, variants
 
 Part = tuple[str, str]
 """A style and a text: `title`, `created`, `updated`, `deleted`, `danger`, `warning`, `dim` or nothing."""
@@ -45,7 +46,11 @@ STYLES = {
 }
 NAMES = 6
 """How many of the claims of a group are named."""
-_LEVELS = {Level.danger: "danger", Level.warning: "warning", Level.note: "note"}
+VALUES = 3
+"""How many different values of one field are shown."""
+LINES = 60
+"""How many lines of generated code are shown at once."""
+RISKS = {"replaces": "replaces it", "immutable": "cannot be changed"}
 
 
 def lines(review: Review) -> Iterator[Line]:
@@ -62,7 +67,16 @@ def _printable(line: Line) -> Line:
 
 def _lines(review: Review) -> Iterator[Line]:
     yield [("title", f"{review.project}: {review.base} ({review.commit[:10]}) → the working tree")]
-    yield from _warnings(review.warnings)
+    found = alerts(review)
+    if found:
+        yield [("danger", banner(review))]
+    for alert in found:
+        yield []
+        yield from _alert(alert)
+    others = [w for w in review.warnings if w.level is not Level.danger]
+    if others:
+        yield []
+        yield from _warnings(others)
     for stack in review.stacks:
         yield []
         yield from _stack(stack)
@@ -70,24 +84,18 @@ def _lines(review: Review) -> Iterator[Line]:
         yield []
         yield [("title", "generated code")]
         for change in review.code:
-            yield [("", f"  {change.file}: {change.change}, "), ("dim", f"+{change.added} -{change.removed} lines")]
-            styles = {"+": "created", "-": "deleted"}
-            yield from ([(styles.get(line[:1], "dim"), f"      {line}")] for line in change.diff)
+            yield from _code(change)
     yield []
-    yield [("title", verdict(review))]
+    yield [("danger" if found or review.destructive else "title", banner(review))]
 
 
-def verdict(review: Review) -> str:
-    """The whole in one sentence."""
-    if any(s.problems or (s.preview and s.preview.problems) for s in review.stacks):
-        return "Not all of it can be reviewed."
-    if review.failed:
-        return "This would be refused as it is."
-    if review.destructive:
-        return "Something is deleted, replaced or at risk: look twice."
-    if any(w.rule == UNKNOWN for s in review.stacks for w in s.warnings):
-        return "There are changes; nothing is deleted, and whether something is replaced is unknown."
-    return "There are changes; nothing is deleted or replaced." if review.changes else "Nothing changes."
+def _code(change: CodeChange) -> Iterator[Line]:
+    yield [("", f"  {change.file}: {change.change}, "), ("dim", f"+{change.added} -{change.removed} lines")]
+    styles = {"+": "created", "-": "deleted"}
+    shown, rest = change.diff[:LINES], change.diff[LINES:]
+    yield from ([(styles.get(line[:1], "dim"), f"      {line}")] for line in shown)
+    if rest:
+        yield [("dim", f"      … and {len(rest)} more lines")]
 
 
 def summary(stack: StackReview) -> str:
@@ -98,14 +106,19 @@ def summary(stack: StackReview) -> str:
     return "; ".join([", ".join(words), *(f"{n} {op}" for op, n in stack.counts().items())])
 
 
-def cause_lines(cause: Cause) -> list[str]:
-    """What caused a change, as short texts with their places."""
+def cause_lines(fields: Sequence[FieldChange]) -> list[str]:
+    """What caused the change of a field in some claims, as short texts with their places."""
+    cause = fields[0].cause
+    if cause is None:
+        return []
     place = f" at {cause.where}" if cause.where else ""
     head = f"{cause.by}{place}: {cause.what}" if cause.by == "patch" else f"{cause.what}{place}"
     words = [f"no longer: {head}" if cause.gone else head]
     if cause.was:
         words.append(f"was: {cause.was}")
-    if cause.claim:
+    if cause.claim and len({(f.cause.claim, f.cause.claim_where) for f in fields if f.cause}) > 1:
+        words.append(f"each {cause.whose}'s {cause.claim_path}, the first at {cause.claim_where}")
+    elif cause.claim:
         words.append(f"the {cause.whose}'s {cause.claim} at {cause.claim_where}")
     return words
 
@@ -117,14 +130,42 @@ def names(claims: tuple[ClaimChange, ...], written: Callable[[str], str] = str) 
     return f"{listed} and {more} more" if more > 0 else listed
 
 
+def risk(field: FieldChange) -> str:
+    """Why a field's change is dangerous, in two words; empty if it is not."""
+    return RISKS["replaces"] if field.replaces else RISKS["immutable"] if field.immutable else ""
+
+
+def _alert(alert: Alert) -> Iterator[Line]:
+    head = {"error": "ERROR", "blocked": "BLOCKED", "danger": "DANGER"}[alert.level]
+    place = f"{alert.where}: " if alert.where and alert.level != "danger" else ""
+    yield [
+        ("warning" if alert.level == "blocked" else "danger", f"{head}{alert.place}: "),
+        ("", f"{place}{alert.what}"),
+    ]
+    if alert.level == "danger" and alert.where:
+        yield [("dim", f"  at:  {alert.where}")]
+    if alert.path:
+        yield [("dim", f"  at:  {alert.path}")]
+    if alert.fix:
+        yield [("dim", f"  fix: {alert.fix}")]
+    if alert.count > 1:
+        yield [("dim", f"  and {more_subjects(alert)}")]
+
+
+def more_subjects(alert: Alert) -> str:
+    """The others that an alert is about: some of them, and how many more."""
+    others = [s.name for s in alert.subjects[1:]] if alert.level == "danger" else []
+    if not others:
+        return f"{alert.count - 1} more of the same"
+    more = len(others) - NAMES
+    listed = ", ".join(others[:NAMES])
+    return f"{alert.count - 1} more of the same: {listed}{f' and {more} more' if more > 0 else ''}"
+
+
 def _stack(stack: StackReview) -> Iterator[Line]:
     yield [("title", stack.stack), ("", f": {summary(stack)}")]
-    for problem, more in merged_problems(stack.problems):
-        yield from _problem(problem, more, "danger", "error")
-    yield from _warnings(stack.warnings)
-    for problem, more in merged_problems(stack.refusals):
-        yield from _problem(problem, more, "warning", "refused until fixed")
-    for group in groups(stack.claims):
+    yield from _warnings(w for w in stack.warnings if w.level is not Level.danger)
+    for group in groups(stack):
         yield from _group(group)
     for resource in stack.given:
         head = f"  {SIGNS[resource.op]} {resource.kind} {resource.place}"
@@ -135,17 +176,10 @@ def _stack(stack: StackReview) -> Iterator[Line]:
         yield from _preview(stack.preview)
 
 
-def _problem(problem: object, more: int, style: str, word: str) -> Iterator[Line]:
-    head, *rest = str(problem).split("\n")
-    yield [(style, f"  {word}: "), ("", head)]
-    yield from ([("dim", f"    {line.strip()}")] for line in rest)
-    if more:
-        yield [("dim", f"    and {more} more of the same")]
-
-
-def _warnings(warnings: tuple[ReviewWarning, ...]) -> Iterator[Line]:
-    for warning, more in same_warnings(warnings):
-        yield [(_LEVELS[warning.level], f"  {warning.level.upper()}: "), ("", warning.what)]
+def _warnings(warnings: Iterable[ReviewWarning]) -> Iterator[Line]:
+    for same in folded_warnings(warnings):
+        warning, more = same[0], len(same) - 1
+        yield [(warning.level.value, f"  {warning.level.upper()}: "), ("", warning.what)]
         if warning.where:
             yield [("dim", f"    at:  {warning.where}")]
         if warning.fix:
@@ -159,9 +193,8 @@ def _group(group: Group) -> Iterator[Line]:
     signs = {"added": ("created", "+"), "removed": ("deleted", "-"), "rebound": ("warning", "»")}
     style, sign = signs.get(claim.change.value, ("updated", "~"))
     many = len(group.claims) > 1
-    kind = claim.claim.partition(".")[0]
-    who = f"{len(group.claims)} {kind} claims" if many else claim.short
-    yield [(style, f"  {sign} {who}"), ("", f" {claim.change}"), ("dim", f" ({class_label(claim)})")]
+    head: Line = [(style, f"  {sign} {group.title}"), ("", f" {claim.change}"), ("dim", f" ({class_label(claim)})")]
+    yield [*head, ("danger", "  DANGER")] if group.dangers else head
     if many:
         yield [("dim", f"      {names(group.claims)}")]
     elif claim.where:
@@ -169,26 +202,44 @@ def _group(group: Group) -> Iterator[Line]:
     for index, resource in enumerate(claim.resources):
         what = resource.part if many else f"{resource.part} ({resource.place})"
         why = f": {resource.why}" if resource.why else ""
-        head = f"      {SIGNS[resource.op]} {resource.kind} {what} {resource.op}{why}"
-        yield [(STYLES[resource.op], head)]
+        line = f"      {SIGNS[resource.op]} {resource.kind} {what} {resource.op}{why}"
+        yield [("danger" if resource.part in group.dangers else STYLES[resource.op], line)]
         for fields in group.columns(index):
             yield from _field(fields, "          ")
 
 
 def _field(fields: Sequence[FieldChange], indent: str) -> Iterator[Line]:
     field = fields[0]
-    shown = values(fields) if len(fields) > 1 else [pair(field)]
-    yield [("", f"{indent}{field.path}: "), ("updated", shown[0])]
-    yield from ([("updated", f"{indent}  {text}")] for text in shown[1:])
-    for words in cause_lines(field.cause) if field.cause else ():
+    found = variants(fields)
+    path: Line = [("danger" if field.dangerous else "", f"{indent}{field.path}: ")]
+    warned: Line = [("danger", f"  ({risk(field)})")] if field.dangerous else []
+    single = len(found) == 1 and len(found[0].rows) == 1 and not found[0].rows[0].path
+    if single:
+        yield [*path, *_row(found[0].rows[0]), *warned]
+    else:
+        yield [*path, *warned]
+        for variant in found[:VALUES]:
+            count = f" ({len(variant.claims)} claims)" if len(variant.claims) > 1 and len(found) > 1 else ""
+            *others, last = variant.rows
+            yield from ([("", f"{indent}  "), *_row(row)] for row in others)
+            yield [("", f"{indent}  "), *_row(last), ("dim", count)]
+    if len(found) > VALUES:
+        yield [("dim", f"{indent}  and {len(found) - VALUES} other values")]
+    for words in cause_lines(fields):
         yield [("dim", f"{indent}  {words}")]
+
+
+def _row(row: Row) -> Line:
+    """A value before in red, and after in green."""
+    path: Line = [("", f"{row.path}: ")] if row.path else []
+    if not row.new:
+        return [*path, ("updated", row.old)]
+    return [*path, ("deleted", row.old), ("dim", " → "), ("created", row.new)]
 
 
 def _preview(preview: Previewed) -> Iterator[Line]:
     shown = ", ".join(f"{n} {op}" for op, n in preview.ops.items()) or "nothing to do"
     yield [("title", "  the engine's preview"), ("", f": {shown}; agrees on {counted(preview.agreeing, 'resource')}")]
-    for problem in preview.problems:
-        yield from _problem(problem, 0, "danger", "error")
     for difference in preview.differences:
         name = difference.urn.rpartition("::")[2]
         yield [("warning", f"    {name}: "), ("", f"files say {difference.ours}, the engine {difference.engine}")]

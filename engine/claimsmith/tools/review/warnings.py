@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from claimsmith.base import fieldpath
-from claimsmith.base.absent import ABSENT
 from claimsmith.base.errors import Source
 from claimsmith.base.labels import ADOPT, IMPORT, PREVIOUS_API_VERSION
 from claimsmith.base.names import GroupKind, is_native
@@ -17,8 +16,7 @@ from claimsmith.providers.package_schema import Effect, PackageSchema
 from claimsmith.tools.review.access import powers, widened
 from claimsmith.tools.review.causes import place_of
 from claimsmith.tools.review.changes import UNKNOWN, Level, Op, ReviewWarning
-from claimsmith.tools.review.compare import Comparison, effect_on
-from claimsmith.tools.review.fields import touching
+from claimsmith.tools.review.compare import Comparison, effect_on, immutability
 from claimsmith.tools.review.resources import PlannedResource
 
 Rule = Callable[[Comparison], Iterator[ReviewWarning]]
@@ -78,19 +76,14 @@ def _data_lost(comparison: Comparison) -> Iterator[ReviewWarning]:
 def _unchangeable(comparison: Comparison) -> Iterator[ReviewWarning]:
     """A field that the provider's definition, or a table, does not let change."""
     for pair in comparison.all():
-        if pair.old is None or pair.new is None or pair.op is not Op.updated:
+        if pair.old is None or pair.new is None:
             continue
-        messages = dict(comparison.new.rules.get(pair.new.kind, ()))
-        listed = comparison.new.kinds.immutable.get(pair.new.kind, ())
         for difference in pair.found:
-            if difference.old is ABSENT:
-                continue
-            rule, row = touching(difference.path, messages), touching(difference.path, listed)
-            if rule is None and row is None:
+            reason = immutability(pair, difference, comparison.new)
+            if not reason:
                 continue
             text = fieldpath.to_text(difference.path)
-            by = f"its definition says {messages[rule]!r}" if rule is not None else "as the table of kinds has it"
-            what = f"{_object(pair.new)}: {text} cannot be changed once it exists ({by})"
+            what = f"{_object(pair.new)}: {text} cannot be changed once it exists ({reason})"
             fix = "restore the value; or add another claim or template, and move the data"
             level = Level.danger if comparison.new.kinds.holds_data(pair.new.kind) else Level.warning
             yield _of(pair.new, "immutable-field", level, what, fix)
@@ -153,7 +146,7 @@ def _moved(comparison: Comparison) -> Iterator[ReviewWarning]:
         if old and old.binding.klass.key != claim.binding.klass.key:
             what = f"{claim.address} moves from {old.binding.klass.key} to {claim.binding.klass.key}"
             fix = "see that each child of the old class has one of the same name and kind in the new one"
-            yield ReviewWarning("binding-moves", Level.warning, what, claim.address, "", _claimed(claim), fix)
+            yield _claim_of(claim, "binding-moves", what, fix)
     placed = {w.address: w.placement for w in comparison.old.plan.workloads}
     for workload in comparison.new.plan.workloads:
         was = placed.get(workload.address)
@@ -161,7 +154,8 @@ def _moved(comparison: Comparison) -> Iterator[ReviewWarning]:
             what = f"{workload.address} moves from {was.target_key} to {workload.placement.target_key}, another cluster"
             where = workload.placement.application.document.source_of()
             fix = "its resources are deleted there and created here: move the data first"
-            yield ReviewWarning("binding-moves", Level.warning, what, workload.address, "", where, fix)
+            address = workload.address
+            yield ReviewWarning("binding-moves", Level.warning, what, address, "", where, fix, address)
 
 
 def _unserved(comparison: Comparison) -> Iterator[ReviewWarning]:
@@ -174,7 +168,7 @@ def _unserved(comparison: Comparison) -> Iterator[ReviewWarning]:
         lost = address in comparison.old.claims
         what = f"{address} {'loses its class' if lost else 'is served by nothing'}: {problem.what}"
         level = Level.danger if lost else Level.warning
-        yield ReviewWarning("claim-unserved", level, what, address, "", problem.where, problem.fix)
+        yield ReviewWarning("claim-unserved", level, what, address, "", problem.where, problem.fix, address)
 
 
 def _deleting(comparison: Comparison) -> Iterator[ReviewWarning]:
@@ -216,7 +210,7 @@ def _keys_missing(comparison: Comparison) -> Iterator[ReviewWarning]:
             if delivered is not None and key not in delivered:
                 what = f"the Secret of {claim.address} will have no key {key!r} ({why})"
                 fix = f"let a template offer the connection detail {key}"
-                yield ReviewWarning("secret-key-missing", Level.warning, what, claim.address, "", _claimed(claim), fix)
+                yield _claim_of(claim, "secret-key-missing", what, fix)
         yield from _sources_missing(claim, old)
 
 
@@ -229,9 +223,7 @@ def _sources_missing(claim: PlannedClaim, old: PlannedClaim | None) -> Iterator[
         if source.child not in now and source.keys is None:
             what = f"the Secret of {claim.address} will no longer have the keys of {source.child!r} ({source.kind})"
             fix = "let the class compose something that delivers the same keys"
-            yield ReviewWarning(
-                "secret-key-missing", Level.warning, what, claim.address, source.child, _claimed(claim), fix
-            )
+            yield _claim_of(claim, "secret-key-missing", what, fix, part=source.child)
 
 
 def _accounts(comparison: Comparison) -> Iterator[ReviewWarning]:
@@ -270,7 +262,9 @@ def _rights(comparison: Comparison) -> Iterator[ReviewWarning]:
 def _unread(comparison: Comparison) -> Iterator[ReviewWarning]:
     """Fields of claims that nothing reads, changed or not: otherwise they stay unnoticed."""
     for problem in comparison.new.plan.unread.warnings:
-        yield ReviewWarning("claim-field-unread", Level.warning, problem.what, where=problem.where, fix=problem.fix)
+        claim = problem.what.partition(": ")[0]
+        what, where, fix = problem.what, problem.where, problem.fix
+        yield ReviewWarning("claim-field-unread", Level.warning, what, claim, where=where, fix=fix, subject=claim)
 
 
 def _some(words: Sequence[str]) -> str:
@@ -284,7 +278,7 @@ def _adopting(comparison: Comparison) -> Iterator[ReviewWarning]:
         if (claim, what) not in before:
             what_happens = f"{what} is adopted, whoever created it: it is changed, and deleted with the stack"
             fix = f"check who created it; without {ADOPT} or {IMPORT} nothing of another owner is taken"
-            yield ReviewWarning("adopts", Level.warning, what_happens, claim, "", where, fix)
+            yield ReviewWarning("adopts", Level.warning, what_happens, claim, "", where, fix, what)
 
 
 def _adopted(plan: Plan) -> Iterator[tuple[str, str, Source]]:
@@ -328,7 +322,8 @@ def _keys(secret: Connection) -> set[str] | None:
 
 
 def _of(resource: PlannedResource, rule: str, level: Level, what: str, fix: str) -> ReviewWarning:
-    return ReviewWarning(rule, level, what, resource.claim, resource.part, place_of(resource), fix)
+    place = place_of(resource)
+    return ReviewWarning(rule, level, what, resource.claim, resource.part, place, fix, _object(resource))
 
 
 def _object(resource: PlannedResource) -> str:
@@ -345,8 +340,10 @@ def _who(resource: PlannedResource, other: PlannedResource) -> str:
     return f"{template} of {version}" if version != other.document.get("apiVersion", "") else template
 
 
-def _claimed(claim: PlannedClaim) -> Source:
-    return claim.binding.claim.document.source_of()
+def _claim_of(claim: PlannedClaim, rule: str, what: str, fix: str, *, part: str = "") -> ReviewWarning:
+    """A warning about a claim, at its place in the stack's files."""
+    where = claim.binding.claim.document.source_of()
+    return ReviewWarning(rule, Level.warning, what, claim.address, part, where, fix, claim.address)
 
 
 RULES: tuple[Rule, ...] = (
