@@ -15,6 +15,7 @@ from claimsmith.cli import (
     completion,
     console,
     convert,
+    fleet,
     local,
     outline,
     queries,
@@ -46,6 +47,11 @@ app.command()(queries.graph)
 app.command()(scaffold.init)
 app.add_typer(scaffold.new, name="new")
 app.command()(convert.convert)
+app.add_typer(fleet.ci, name="ci")
+app.command()(fleet.up)
+app.command()(fleet.preview)
+app.command()(fleet.refresh)
+app.command()(fleet.destroy)
 app.command()(stacks.recover)
 app.command()(stacks.shard)
 
