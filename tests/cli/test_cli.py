@@ -71,7 +71,7 @@ GROUPS = {
     "Write": ["new", "classes", "generate", "convert", "schema"],
     "Check and review": ["validate", "render", "review", "explain", "graph"],
     "Deploy": ["bind", "crds", "env", "preview", "up", "refresh", "destroy", "ci"],
-    "Operate": ["status", "connection", "drift", "recover", "shard"],
+    "Operate": ["status", "connection", "drift", "recover", "shard", "rollout"],
     "Tools": ["toolchain", "local"],
 }
 

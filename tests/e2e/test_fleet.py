@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import os
 import signal
@@ -20,7 +21,7 @@ from tests.e2e.rig import Ran, eventually
 
 pytestmark = pytest.mark.e2e
 
-TOKEN = {
+TOKEN: dict[str, Any] = {
     "apiVersion": "infrastructure.crossplane.io/v1alpha1",
     "kind": "CompositeResourceClass",
     "metadata": {"name": "token"},
@@ -171,3 +172,51 @@ def test_ctrl_c_leaves_no_process_and_no_lock(rig: DatabaseRig) -> None:
     ran = up(rig, "--resume")
     assert ran.code == 10, ran.text
     assert set(states(ran).values()) == {"done"}
+
+
+def token_class(name: str, *more: dict[str, Any]) -> dict[str, Any]:
+    """A class of tokens under another name, by a label, with more resources."""
+    klass = copy.deepcopy(TOKEN)
+    klass["metadata"] = {"name": name, "labels": {"current": str(name == "v1").lower()}}
+    klass["spec"]["resources"] += more
+    return klass
+
+
+def test_three_waves_and_the_way_back_keep_every_resource(database_rig: DatabaseRig) -> None:
+    """60 claims: two waves, the second of them returned, then all of them."""
+    rig = database_rig
+    rig.write("components/v1/class.yaml", token_class("v1"))
+    rig.write("components/v2/class.yaml", token_class("v2", {"name": "pet", "base": {"type": "random:RandomPet"}}))
+    stacks = ("eu", "us")
+    for stack in stacks:
+        claims = [token(f"t{i}", classSelector={"matchLabels": {"current": "true"}}) for i in range(30)]
+        for claim in claims:
+            del claim["spec"]["classRef"]
+        rig.write(f"stacks/{stack}/claims/tokens.yaml", claims)
+    rig.ok(rig.claimsmith("generate"))
+    for stack in stacks:
+        rig.ok(rig.claimsmith("bind", stack))
+    assert up(rig, "--all").code == 10
+
+    def tokens() -> dict[str, str]:
+        found = (r for stack in stacks for r in rig.state(stack))
+        return {r["urn"]: r["id"] for r in found if r["type"].endswith(":RandomId")}
+
+    def pets() -> int:
+        return sum(r["type"].endswith(":RandomPet") for stack in stacks for r in rig.state(stack))
+
+    before = tokens()
+    assert len(before) == 60
+    for words, number, code in (
+        (("--wave", "10%"), 6, 10),
+        (("--wave", "30%"), 24, 10),
+        (("--wave", "18", "--back", "--allow-destructive"), 6, 11),
+        ((), 60, 10),
+    ):
+        rig.ok(rig.claimsmith("rollout", "v1", "--to", "v2", *words))
+        ran = up(rig, "--all", *(["--allow-destructive"] if code == 11 else []))
+        assert ran.code == code, ran.text
+        assert (tokens(), pets()) == (before, number)
+    rig.ok(rig.claimsmith("validate"))
+    for stack in stacks:
+        rig.ok(rig.destroy(stack))

@@ -1,4 +1,4 @@
-"""The commands for many stacks at once: `up`, `preview`, `refresh`, `destroy` and `ci matrix`."""
+"""The commands for many stacks at once: `up`, `preview`, `refresh`, `destroy`, `ci matrix` and `rollout`."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from claimsmith.base.errors import Problem
 from claimsmith.cli import arguments, completion, console
 from claimsmith.cli.console import Format, Output
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from claimsmith.tools.fleet.stack import Options
 
 Row = tuple[str, str, str, str]
+DESTRUCTIVE = 11
 _COLUMNS = ("STACK", "STATE", "CHANGES", "TIME")
 _URGENT = {"running": 0, "failed": 1, "refused": 1, "skipped": 1, "stopped": 1}
 Stacks = Annotated[
@@ -283,3 +285,78 @@ def matrix(
         console.say(f"{stack} is gone from the files: destroy it from the base, or its resources stay")
     text = json.dumps(found.github()) + "\n" if form == CiFormat.github else found.gitlab(include or ())
     console.print_document(text)
+
+
+_MOST_STACKS = 5
+
+
+def print_usage(kind: str | None, output: Format) -> None:
+    """Print which claims of which stacks each class serves."""
+    from claimsmith.tools.fleet.usage import usage
+
+    found = usage(console.find_project(), kind)
+    rows = []
+    for u in found:
+        stacks = [f"{stack} ({number})" for stack, number in u.stacks.items()]
+        more = [f"and {len(stacks) - _MOST_STACKS} more"] if len(stacks) > _MOST_STACKS else []
+        notes = [f"{number} from {name}" for name, number in (u.moved_from or {}).items()]
+        notes += [f"{u.changed} bound to an older text"] if u.changed else []
+        notes += [] if u.exists else ["the class is gone"]
+        listed = ", ".join([*stacks[:_MOST_STACKS], *more])
+        rows.append((str(u.kind), u.klass.name, str(u.claims), listed or "-", ", ".join(notes) or "-"))
+    console.print_rows(output, [u.to_dict() for u in found], ("CLAIM", "CLASS", "CLAIMS", "STACKS", "NOTES"), rows)
+
+
+@console.command
+def rollout(
+    klass: Annotated[str, typer.Argument(metavar="CLASS", help="The class that claims move from, by its name.")],
+    to: Annotated[str, typer.Option("--to", help="The class that they move to.")],
+    wave: Annotated[
+        str, typer.Option(help="Which move now: 5% of them, 12 of them, or KEY=VALUE of a claim's or stack's labels.")
+    ] = "100%",
+    back: Annotated[bool, typer.Option("--back", help="Return the claims that a rollout moved.")] = False,
+    edit_claims: Annotated[
+        bool, typer.Option("--edit-claims", help="Move claims too that name the class: their files are changed.")
+    ] = False,
+    allow_destructive: AllowDestructive = False,
+    check: Annotated[bool, typer.Option("--check", help="Write nothing; only show what moves.")] = False,
+    output: Output = Format.text,
+) -> None:
+    """Move the claims of a class to another class, in waves.
+
+    Writes the bindings of one wave; `claimsmith review` shows what they do, and `claimsmith up --affected` deploys
+    them. A wave that would delete or replace something is refused without --allow-destructive, with exit code 11.
+
+    Example: claimsmith rollout postgresql-v1 --to postgresql-v2 --wave 5%
+
+    Example: claimsmith rollout postgresql-v1 --to postgresql-v2 --back
+    """
+    from claimsmith.tools.fleet.rollout import Wave
+    from claimsmith.tools.fleet.rollout import rollout as roll
+
+    found = roll(
+        console.find_project(),
+        klass,
+        to,
+        Wave.parse(wave),
+        back=back,
+        edit_claims=edit_claims,
+        allow_destructive=allow_destructive,
+        check=check,
+    )
+    rows = [(c.stack, str(c.record.claim), "moves", "") for c in found.moved]
+    rows += [(item.stack, str(item.claim), "stays", item.reason) for item in found.left]
+    console.print_rows(output, found.to_dict(), ("STACK", "CLAIM", "CHANGE", "NOTE"), rows)
+    console.say(found.summary)
+    if found.written:
+        console.say("written; now run: claimsmith review, then claimsmith up --affected")
+    elif found.destructive and not allow_destructive:
+        stacks = ", ".join(sorted(stack for stack, review in found.reviews.items() if review.destructive))
+        problem = Problem(
+            f"the wave would delete or replace something in {stacks}; nothing was written",
+            fix="change the class so that its resources stay, or add --allow-destructive",
+        )
+        console.print_problems([problem])
+        raise typer.Exit(DESTRUCTIVE)
+    else:
+        console.say("nothing was written")

@@ -17,7 +17,7 @@ GROUPS: Final[dict[str, tuple[str, ...]]] = {
     "Write": ("new", "classes", "generate", "convert", "schema"),
     "Check and review": ("validate", "render", "review", "explain", "graph"),
     "Deploy": ("bind", "crds", "env", "preview", "up", "refresh", "destroy", "ci"),
-    "Operate": ("status", "connection", "drift", "recover", "shard"),
+    "Operate": ("status", "connection", "drift", "recover", "shard", "rollout"),
     "Tools": ("toolchain", "local"),
 }
 """The commands in the order in which somebody meets them. The first sentence of a command's help is shown beside it."""
