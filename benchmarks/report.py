@@ -38,7 +38,7 @@ def keep(rows: Sequence[Row]) -> list[Row]:
     here, old = machine(), _kept()
     renewed = {row.bench for row in rows}
     kept = [r for r in old["rows"] if r.bench not in renewed] if old["machine"] == here else []
-    order = ("program", "engine", "cut", "render", "growth", "help", "patches", "conformance")
+    order = ("program", "engine", "cut", "fleet", "render", "growth", "help", "patches", "conformance")
     every = sorted([*kept, *rows], key=lambda r: order.index(r.bench) if r.bench in order else len(order))
     text = json.dumps({"machine": here, "rows": [r.to_dict() for r in every]}, indent=1, ensure_ascii=False)
     KEPT.write_text(text + "\n", encoding="utf-8")
