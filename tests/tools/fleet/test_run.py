@@ -215,6 +215,7 @@ def test_resume_goes_on_with_what_is_not_done(rig: Rig, monkeypatch: pytest.Monk
     monkeypatch.setattr(recover, "repair", lambda _project, name: repaired.append(name))
     rig.wants({"b": {"fails": "up"}})
     assert rig.run().exit_code == 1
+    rig.run(Options(Command.preview))
     rig.wants({})
     result = rig.run(resume=True, wanted=Wanted())
     assert (states(result), rig.calls) == ({"b": "done", "c": "done"}, ["up b", "up c"])
@@ -236,18 +237,22 @@ def test_resume_runs_a_stack_again_whose_files_changed(rig: Rig) -> None:
 @pytest.mark.parametrize(
     ("before", "options", "wanted", "what"),
     [
-        pytest.param(None, UP, Wanted(), "there is no run to resume", id="none"),
+        pytest.param(None, UP, Wanted(), "there is no `claimsmith up` to resume", id="none"),
         pytest.param("{}", UP, Wanted(), "cannot be read", id="broken"),
         pytest.param('{"command": "up", "stacks": {"a": 1}}', UP, Wanted(), "cannot be read", id="broken-inside"),
         pytest.param(
-            '{"command": "up", "stacks": {}}', Options(Command.refresh), Wanted(), "the last run was", id="another"
+            '{"command": "up", "stacks": {}}',
+            Options(Command.refresh),
+            Wanted(),
+            "no `claimsmith refresh`",
+            id="another",
         ),
         pytest.param('{"command": "up", "stacks": {}}', UP, ALL, "stacks are selected too", id="with-a-selection"),
     ],
 )
 def test_refused_resumes(rig: Rig, before: str | None, options: Options, wanted: Wanted, what: str) -> None:
     if before is not None:
-        path = rig.project.private / "fleet" / "run.json"
+        path = rig.project.private / "fleet" / "up.json"
         path.parent.mkdir(parents=True)
         path.write_text(before)
     with pytest.raises(EngineError) as error:

@@ -19,7 +19,6 @@ from claimsmith.tools.fleet.schedule import Outcome, State
 from claimsmith.tools.fleet.stack import FOLDER, Command
 from claimsmith.tools.review.project import files_of
 
-_FILE = "run.json"
 _LOCK = "run.lock"
 
 
@@ -47,7 +46,7 @@ class Journal:
 def begin(project: Project, command: Command, stacks: Sequence[str]) -> Journal:
     """The journal of a new run, on disk."""
     states = dict.fromkeys(stacks, State.waiting)
-    journal = Journal(_path(project), command, states, {s: digest(project, s) for s in stacks})
+    journal = Journal(_path(project, command), command, states, {s: digest(project, s) for s in stacks})
     journal.write()
     return journal
 
@@ -57,20 +56,19 @@ def left(project: Project, command: Command) -> dict[str, State]:
 
     One that was done is among them again if its files have changed since.
     """
-    path = _path(project)
+    path = _path(project, command)
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
-        before, rows = Command(data["command"]), dict(data["stacks"])
+        rows = dict(data["stacks"])
         states = {s: State(row["state"]) for s, row in rows.items()}
         digests = {s: str(row["files"]) for s, row in rows.items()}
     except FileNotFoundError:
-        raise LoadError(Problem("there is no run to resume", fix=f"start one: claimsmith {command} --all")) from None
+        raise LoadError(
+            Problem(f"there is no `claimsmith {command}` to resume", fix=f"start one: claimsmith {command} --all")
+        ) from None
     except (ValueError, KeyError, TypeError, OSError) as error:
         what = f"the record of the last run cannot be read: {error}"
         raise LoadError(Problem(what, fix=f"remove {path}, and start the run anew")) from None
-    if before is not command:
-        what = f"the last run was `claimsmith {before}`, not `claimsmith {command}`"
-        raise LoadError(Problem(what, fix=f"resume that one: claimsmith {before} --resume; or leave --resume out"))
     present = set(project.stacks())
     return {
         s: state
@@ -108,5 +106,6 @@ def alone(project: Project) -> Iterator[None]:
         yield
 
 
-def _path(project: Project) -> Path:
-    return project.private / FOLDER / _FILE
+def _path(project: Project, command: Command) -> Path:
+    """Each command has a record of its own: a preview in between does not end an `up` that is to be resumed."""
+    return project.private / FOLDER / f"{command.value}.json"

@@ -92,7 +92,8 @@ def run_stack(fleet: Fleet, stack: str) -> Outcome:
     try:
         outcome = _Run(fleet, stack).outcome()
     except EngineError as error:
-        outcome = Outcome(stack, State.failed, problem=error.problems[0])
+        state = State.stopped if fleet.children.stopping else State.failed
+        outcome = Outcome(stack, state, problem=error.problems[0])
     shown = log.relative_to(fleet.project.root).as_posix()
     return replace(outcome, seconds=time.monotonic() - started, log=shown)
 
@@ -119,6 +120,8 @@ class _Run:
         """Repair what the killed run left behind; a run of the engine that outlived it is waited for first."""
         deadline = time.monotonic() + max(self.fleet.options.lock_timeout, 1.0)
         while any(not lock.stale for lock in self._locks()) and time.monotonic() < deadline:
+            if self.fleet.children.stopping:
+                return
             self.fleet.children.wait(_LOOK)
         with _recovering:
             recover.repair(self.fleet.project, self.stack)
