@@ -1,4 +1,4 @@
-"""The commands for many stacks at once: `up`, `preview`, `refresh`, `destroy`, `ci matrix` and `rollout`."""
+"""The commands for many stacks at once: `up`, `preview`, `refresh`, `destroy`, `ci matrix`, `operator`, `rollout`."""
 
 from __future__ import annotations
 
@@ -360,3 +360,42 @@ def rollout(
         raise typer.Exit(DESTRUCTIVE)
     else:
         console.say("nothing was written")
+
+
+@console.command
+def operator(
+    repository: Annotated[str, typer.Option(help="The address of the git repository that the operator reads.")],
+    stacks: Stacks = None,
+    all_: All = False,
+    label: Label = None,
+    branch: Annotated[str, typer.Option(help="The branch that it deploys.")] = "main",
+    backend: Annotated[str | None, typer.Option(help="The state backend; by default that of Pulumi.yaml.")] = None,
+    organization: Annotated[str | None, typer.Option(help="With a Pulumi service: the organization.")] = None,
+    namespace: Annotated[str | None, typer.Option(help="The namespace of the objects.")] = None,
+    service_account: Annotated[str | None, typer.Option(help="The service account of the stacks' workspaces.")] = None,
+    env_secret: Annotated[
+        list[str] | None, typer.Option(help="VARIABLE=SECRET/KEY: a variable of the runs, from a Secret.")
+    ] = None,
+) -> None:
+    """Print stacks as objects of the Pulumi Kubernetes Operator.
+
+    Each names the stacks that it needs as its prerequisites. The operator deploys whatever is on the branch: review
+    a change before you merge it.
+
+    Example: claimsmith operator --all --repository https://git.example.org/platform.git --backend s3://state
+    """
+    from claimsmith.base.yaml_text import text_of
+    from claimsmith.tools.fleet.operator import OperatorSource, stack_objects
+    from claimsmith.tools.fleet.selection import Wanted, select
+
+    variables: dict[str, tuple[str, str]] = {}
+    for name, place in arguments.pairs(env_secret, "--env-secret").items():
+        secret, _, key = place.partition("/")
+        if not secret or not key:
+            raise typer.BadParameter(f"write VARIABLE=SECRET/KEY, not {name}={place}", param_hint="--env-secret")
+        variables[name] = (secret, key)
+    project = console.find_project()
+    selection = select(project, Wanted(stacks or (), all_, labels=arguments.pairs(label, "--label")))
+    source = OperatorSource(repository, branch, backend, organization, namespace, service_account, variables)
+    objects = stack_objects(project, selection.needs, source)
+    console.print_document("".join(f"---\n{text_of(item)}" for item in objects))

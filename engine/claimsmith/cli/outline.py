@@ -16,7 +16,7 @@ GROUPS: Final[dict[str, tuple[str, ...]]] = {
     "Start": ("init",),
     "Write": ("new", "classes", "generate", "convert", "schema"),
     "Check and review": ("validate", "render", "review", "explain", "graph"),
-    "Deploy": ("bind", "crds", "env", "preview", "up", "refresh", "destroy", "ci"),
+    "Deploy": ("bind", "crds", "env", "preview", "up", "refresh", "destroy", "ci", "operator"),
     "Operate": ("status", "connection", "drift", "recover", "shard", "rollout"),
     "Tools": ("toolchain", "local"),
 }
