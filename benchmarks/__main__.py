@@ -8,10 +8,10 @@ import tempfile
 import time
 from pathlib import Path
 
-from benchmarks import engine, offline, report
+from benchmarks import engine, fleet, offline, report
 from benchmarks.measure import Row, Settings
 
-BENCHES = {**offline.BENCHES, **engine.BENCHES}
+BENCHES = {**offline.BENCHES, **engine.BENCHES, **fleet.BENCHES}
 
 
 def main() -> int:

@@ -43,6 +43,7 @@ def keep(rows: Sequence[Row]) -> list[Row]:
         "native",
         "engine",
         "cut",
+        "fleet",
         "render",
         "growth",
         "help",

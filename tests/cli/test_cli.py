@@ -70,8 +70,8 @@ GROUPS = {
     "Start": ["init"],
     "Write": ["new", "classes", "generate", "convert", "schema"],
     "Check and review": ["validate", "render", "review", "accept", "explain", "graph"],
-    "Deploy": ["bind", "crds", "env"],
-    "Operate": ["status", "connection", "drift", "recover", "shard"],
+    "Deploy": ["bind", "crds", "env", "backend", "preview", "up", "refresh", "destroy", "ci", "operator"],
+    "Operate": ["status", "connection", "drift", "recover", "shard", "rollout"],
     "Tools": ["toolchain", "local"],
 }
 

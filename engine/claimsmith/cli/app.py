@@ -18,6 +18,7 @@ from claimsmith.cli import (
     console,
     convert,
     crds,
+    fleet,
     local,
     outline,
     queries,
@@ -51,6 +52,13 @@ app.command()(queries.graph)
 app.command()(scaffold.init)
 app.add_typer(scaffold.new, name="new")
 app.command()(convert.convert)
+app.add_typer(fleet.ci, name="ci")
+app.command()(fleet.rollout)
+app.command()(fleet.operator)
+app.command()(fleet.up)
+app.command()(fleet.preview)
+app.command()(fleet.refresh)
+app.command()(fleet.destroy)
 app.command()(stacks.recover)
 app.command()(stacks.shard)
 

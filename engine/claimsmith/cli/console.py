@@ -237,3 +237,26 @@ def steps(title: str) -> Iterator[Callable[[str], None]]:
         return
     with progress(title) as move:
         yield lambda word: move(0, word)
+
+
+@contextmanager
+def live_table(columns: Sequence[str], frame: Callable[[int], Sequence[Sequence[str]]]) -> Iterator[bool]:
+    """Show a table that changes, on a terminal; gives whether there is one. `frame` gives its rows, at most so many."""
+    if not sys.stderr.isatty():
+        yield False
+        return
+    from rich.console import Console
+    from rich.live import Live
+    from rich.table import Table
+    from rich.text import Text
+
+    out = Console(stderr=True)
+
+    def table() -> Table:
+        shown = Table(*columns, box=None, pad_edge=False, header_style="bold")
+        for row in frame(max(out.height - 2, 2)):
+            shown.add_row(*(Text(visible(cell)) for cell in row))
+        return shown
+
+    with Live(get_renderable=table, console=out, transient=True):
+        yield True

@@ -18,8 +18,8 @@ GROUPS: Final[dict[str, tuple[str, ...]]] = {
     "Start": ("init",),
     "Write": ("new", "classes", "generate", "convert", "schema"),
     "Check and review": ("validate", "render", "review", "accept", "explain", "graph"),
-    "Deploy": ("bind", "crds", "env", "backend"),
-    "Operate": ("status", "connection", "drift", "recover", "shard"),
+    "Deploy": ("bind", "crds", "env", "backend", "preview", "up", "refresh", "destroy", "ci", "operator"),
+    "Operate": ("status", "connection", "drift", "recover", "shard", "rollout"),
     "Tools": ("toolchain", "local"),
 }
 """The commands in the order in which somebody meets them. The first sentence of a command's help is shown beside it."""

@@ -153,6 +153,9 @@ def classes(
             help="A kind of claim, with or without its group; all where none is named.", autocompletion=completion.kinds
         ),
     ] = None,
+    usage: Annotated[
+        bool, typer.Option("--usage", help="Show how many claims of which stacks each class serves.")
+    ] = False,
     output: Output = Format.text,
 ) -> None:
     """List the kinds that can be claimed, and their classes.
@@ -160,7 +163,14 @@ def classes(
     Each class with its labels, weight, whether it is the default, and the kinds that it creates.
 
     Example: claimsmith classes MySQLInstance
+
+    Example: claimsmith classes --usage
     """
+    if usage:
+        from claimsmith.cli import fleet
+
+        fleet.print_usage(kind, output)
+        return
     from claimsmith.tools.classes import classes as classes_of
 
     found = classes_of(console.find_project(), kind)

@@ -29,6 +29,8 @@ class Op(StrEnum):
 DESTRUCTIVE = (Op.deleted, Op.replaced)
 UNKNOWN = "replacement-unknown"
 """The warning of a change that may replace a resource, or not."""
+ROLLOUT = "rollout from"
+"""How the reason of a binding begins that a rollout wrote."""
 CHANGING = ("adopts", "setting-changed")
 """Warnings of what changes though no object's own document does."""
 

@@ -68,14 +68,14 @@ def compare_preview(comparison: Comparison, steps: Sequence[Step]) -> Previewed:
     beside = [
         (u, s) for u, s in messages.items() if u not in predicted and u not in compared and op_of(s) is not Op.same
     ]
-    extra = [(u, s) for u, s in beside if _is_object(u)]
+    extra = [(u, s) for u, s in beside if is_object(u)]
     found += [Difference(u, "nothing", op_of(s).value, _why_beside(u)) for u, s in extra if not _is_record(u)]
-    ops = Counter(op_of(messages[u]) for u in messages if _is_object(u) and op_of(messages[u]) is not Op.same)
+    ops = Counter(op_of(messages[u]) for u in messages if is_object(u) and op_of(messages[u]) is not Op.same)
     return Previewed(
         ops={op.value: ops[op] for op in Op if ops[op]},
         agreeing=agreeing,
         differences=tuple(found),
-        beside=tuple(_counted((u, s) for u, s in beside if not _is_object(u) or _is_record(u))),
+        beside=tuple(_counted((u, s) for u, s in beside if not is_object(u) or _is_record(u))),
     )
 
 
@@ -188,7 +188,7 @@ def _tells(difference: Differing) -> bool:
     return difference.path[0] not in ("data", "stringData", "type", "status")
 
 
-def _is_object(urn: str) -> bool:
+def is_object(urn: str) -> bool:
     """Whether it is a resource of a provider: neither a component nor the engine's own."""
     return not _type_of(urn).startswith(("claimsmith:", "pulumi:"))
 
@@ -219,7 +219,7 @@ def _word(urn: str) -> str:
     kind = _type_of(urn)
     if kind.startswith("pulumi:providers:"):
         return "provider"
-    return "component" if kind.startswith("claimsmith:") else "record" if _is_object(urn) else "stack"
+    return "component" if kind.startswith("claimsmith:") else "record" if is_object(urn) else "stack"
 
 
 def preview(project: Project, comparison: Comparison) -> Previewed:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import os
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -16,7 +17,7 @@ from claimsmith.project.git import Revision, checked_out, ignored
 from claimsmith.project.project import Project
 from claimsmith.project.settings import outside_plugins
 from claimsmith.tools.review import Review, Snapshot, StackReview, compare, snapshot, stack_review, warnings_of
-from claimsmith.tools.review.changes import CodeChange, Level, ReviewWarning
+from claimsmith.tools.review.changes import ROLLOUT, Change, ClaimChange, CodeChange, Level, ReviewWarning
 from claimsmith.tools.review.settings import config_changes, permission_changes
 from claimsmith.tools.review.warnings import in_order
 
@@ -79,6 +80,7 @@ def review(
             warnings=(
                 *_renamed(revision, before, project),
                 *permission_changes(before.settings_document, project.settings_document),
+                *_rollouts(before, reviewed),
             ),
             link=link,
         )
@@ -180,6 +182,38 @@ def _renamed(revision: Revision, before: Project, after: Project) -> tuple[Revie
     )
     fix = "rename the stacks with it (pulumi stack rename ORGANIZATION/NEW/STACK), or put the name back"
     return (ReviewWarning("project-renamed", Level.danger, what, fix=fix),)
+
+
+def _rollouts(before: Project, reviewed: Sequence[StackReview]) -> list[ReviewWarning]:
+    """How many claims of a class a wave of a rollout moves, and how many were on it; one note for each class."""
+    moves = Counter(
+        (c.class_before, c.class_after)
+        for stack in reviewed
+        for c in stack.claims
+        if c.change is Change.rebound and _rolled(before, stack.stack, c)
+    )
+    if not moves:
+        return []
+    present = [s.stack for s in reviewed if s.stack in before.stacks()]
+    served = Counter(str(r.klass) for stack in present for r in before.records(stack) if not r.released)
+    return [
+        ReviewWarning(
+            "rollout", Level.note, f"{number} of {served[old]} claims move now, from {_name(old)} to {_name(new)}"
+        )
+        for (old, new), number in sorted(moves.items())
+    ]
+
+
+def _rolled(before: Project, stack: str, claim: ClaimChange) -> bool:
+    """Whether a rollout moved a claim, or returned it."""
+    if claim.reason.startswith(f"{ROLLOUT} {_name(claim.class_before)}; "):
+        return True
+    old = next((r for r in before.records(stack) if str(r.claim) == claim.claim), None)
+    return bool(old and old.reason.startswith(f"{ROLLOUT} {_name(claim.class_after)}; "))
+
+
+def _name(klass: str) -> str:
+    return klass.rpartition("/")[2]
 
 
 def _stack_gone(stack: str) -> ReviewWarning:

@@ -1,0 +1,93 @@
+"""Many stacks on the real engine, without a cluster: `claimsmith up --all` against a shell loop of `pulumi up`."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from benchmarks.measure import Row, Settings, middle, pairs, ratios, run
+
+STACKS, CLAIMS, CHILDREN = 40, 5, 4
+"""With its component, a claim of four children is five resources: 25 in each stack."""
+PARALLEL = 4
+UP = "pulumi up --stack $(basename $stack) --yes --skip-preview --non-interactive"
+LOOP = f"for stack in stacks/s*/; do {UP} || exit 1; done"
+"""The strict side: without its preview, a loop of `pulumi up` takes about half as long."""
+FLEET = f'{sys.executable} -m claimsmith.cli up --all --parallel {PARALLEL} --yes || [ "$?" -eq 10 ]'
+
+
+def write_project(root: Path, stacks: int) -> list[str]:
+    """A project whose stacks need nothing but the random provider; gives the stacks' names."""
+    reference = {
+        "apiVersion": "infrastructure.crossplane.io/v1alpha1",
+        "kind": "CompositeResourceClass",
+        "name": "pets",
+    }
+    resources = [
+        {"name": f"pet-{n}", "base": {"type": "random:RandomPet", "properties": {"length": n + 1}}}
+        for n in range(CHILDREN)
+    ]
+    head = {"apiVersion": reference["apiVersion"], "kind": reference["kind"], "metadata": {"name": "pets"}}
+    claim = {"apiVersion": "example.org/v1alpha1", "kind": "Pets"}
+    settings = {
+        "name": root.name,
+        "runtime": "python",
+        "main": "stacks",
+        "stackConfigDir": "stacks",
+        "backend": {"url": "file://./.claimsmith/state"},
+    }
+    files: dict[str, Any] = {
+        "Pulumi.yaml": settings,
+        "components/pets/class.yaml": {**head, "spec": {"claim": claim, "resources": resources}},
+    }
+    names = [f"s{number:02}" for number in range(stacks)]
+    for name in names:
+        metadata = [{"namespace": "default", "name": f"pets-{n}"} for n in range(CLAIMS)]
+        files[f"stacks/{name}/claims/pets.yaml"] = [
+            {**claim, "metadata": place, "spec": {"classRef": reference}} for place in metadata
+        ]
+    for path, content in files.items():
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        documents = content if isinstance(content, list) else [content]
+        (root / path).write_text(yaml.safe_dump_all(documents, sort_keys=False), encoding="utf-8")
+    (root / "stacks" / "__main__.py").write_text("from claimsmith.deploy import program\n\nprogram.run()\n")
+    return names
+
+
+def fleet(settings: Settings, folder: Path) -> list[Row]:
+    """All stacks from nothing; both sides find their stacks created, and skip the preview."""
+    from claimsmith.project import workspace
+    from claimsmith.project.project import Project
+    from claimsmith.tools.bind import bind
+    from claimsmith.tools.generate import generate
+
+    stacks = int(os.environ.get("BENCH_STACKS") or STACKS)
+    numbers = count()
+
+    def side(line: str) -> dict[str, float]:
+        root = folder / f"fleet{next(numbers)}"
+        names = write_project(root, stacks)
+        project = Project(root)
+        generate(project, check=False)
+        environment = workspace.environment(project)
+        for name in names:
+            bind(project, name)
+            run(["pulumi", "stack", "init", name, "--no-select", "--non-interactive"], cwd=root, env=environment)
+        begin = time.time()
+        run(["bash", "-c", line], cwd=root, env=environment)
+        return {"seconds": time.time() - begin}
+
+    found = pairs(lambda: side(FLEET), lambda: side(LOOP), settings)
+    shape = f"{stacks} stacks × {CLAIMS * (CHILDREN + 1)} resources"
+    detail = f"{middle(found, 0):.0f} s against {middle(found, 1):.0f} s, both without a preview"
+    measure = f"`claimsmith up --all --parallel {PARALLEL}`, {shape}, against a shell loop of `pulumi up`"
+    return [Row("fleet", measure, ratios(found), 0.5, detail=detail)]
+
+
+BENCHES: dict[str, Any] = {"fleet": fleet}

@@ -1,0 +1,1 @@
+"""`claimsmith up`, `preview`, `refresh` and `destroy`: many stacks at once, in the order of their needs."""

@@ -1,0 +1,111 @@
+"""The record of a run in the project's private folder, so that it can go on after a kill."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from claimsmith.base.errors import DeployError, LoadError, Problem
+from claimsmith.base.posix import fcntl
+from claimsmith.project import workspace
+from claimsmith.project.project import Project
+from claimsmith.project.writing import write_atomically
+from claimsmith.tools.fleet.schedule import Outcome, State
+from claimsmith.tools.fleet.stack import FOLDER, Command
+from claimsmith.tools.review.project import files_of
+
+_LOCK = "run.lock"
+
+
+@dataclass
+class Journal:
+    """How each stack of a run stands. Every change is on disk before the next."""
+
+    path: Path
+    command: Command
+    states: dict[str, State]
+    digests: dict[str, str] = field(default_factory=dict)
+    """The files of each stack, in short, when the run began."""
+
+    def note(self, outcome: Outcome) -> None:
+        """Keep how a stack stands."""
+        self.states[outcome.stack] = outcome.state
+        self.write()
+
+    def write(self) -> None:
+        """Put it on disk."""
+        stacks = {s: {"state": state.value, "files": self.digests.get(s, "")} for s, state in self.states.items()}
+        write_atomically(self.path, json.dumps({"command": self.command.value, "stacks": stacks}, indent=2) + "\n")
+
+
+def begin(project: Project, command: Command, stacks: Sequence[str]) -> Journal:
+    """The journal of a new run, on disk."""
+    states = dict.fromkeys(stacks, State.waiting)
+    journal = Journal(_path(project, command), command, states, {s: digest(project, s) for s in stacks})
+    journal.write()
+    return journal
+
+
+def left(project: Project, command: Command) -> dict[str, State]:
+    """The stacks of the last run that are still to do, with how they stood when it ended.
+
+    One that was done is among them again if its files have changed since.
+    """
+    path = _path(project, command)
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+        rows = dict(data["stacks"])
+        states = {s: State(row["state"]) for s, row in rows.items()}
+        digests = {s: str(row["files"]) for s, row in rows.items()}
+    except FileNotFoundError:
+        raise LoadError(
+            Problem(f"there is no `claimsmith {command}` to resume", fix=f"start one: claimsmith {command} --all")
+        ) from None
+    except (ValueError, KeyError, TypeError, OSError) as error:
+        what = f"the record of the last run cannot be read: {error}"
+        raise LoadError(Problem(what, fix=f"remove {path}, and start the run anew")) from None
+    present = set(project.stacks())
+    return {
+        s: state
+        for s, state in states.items()
+        if s in present and (state is not State.done or digests[s] != digest(project, s))
+    }
+
+
+def digest(project: Project, stack: str) -> str:
+    """The files that a stack is deployed from, in short."""
+    files = files_of(project, stack)
+    config = f"stacks/Pulumi.{stack}.yaml"
+    if config in files:
+        # The engine writes this file too, and in its own style.
+        entries = [d.data.get("config") for d in project.configs(stack) if d.file == config]
+        files[config] = json.dumps(entries, sort_keys=True, default=str).encode()
+    found = hashlib.sha256()
+    for path, content in sorted(files.items()):
+        found.update(f"{len(path)} {path} {len(content)} ".encode())
+        found.update(content)
+    return found.hexdigest()
+
+
+@contextmanager
+def alone(project: Project) -> Iterator[None]:
+    """Hold the right to run many stacks in this project; a second run is refused."""
+    workspace.prepare(project)
+    (project.private / FOLDER).mkdir(mode=0o700, exist_ok=True)
+    with os.fdopen(os.open(project.private / FOLDER / _LOCK, os.O_RDWR | os.O_CREAT, 0o600), "r+") as file:
+        try:
+            fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            what = "another claimsmith runs many stacks in this project"
+            raise DeployError(Problem(what, fix="wait until it ends")) from None
+        yield
+
+
+def _path(project: Project, command: Command) -> Path:
+    """Each command has a record of its own: a preview in between does not end an `up` that is to be resumed."""
+    return project.private / FOLDER / f"{command.value}.json"

@@ -1,0 +1,108 @@
+"""`claimsmith operator`: the stacks of a project as `Stack` objects of the Pulumi Kubernetes Operator."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from claimsmith.base.errors import Collector, LoadError, Problem, Source
+from claimsmith.base.values import object_at
+from claimsmith.project.load import load
+from claimsmith.project.project import Project
+from claimsmith.tools.fleet.links import Needs
+
+API_VERSION = "pulumi.com/v1"
+DIY_ORGANIZATION = "organization"
+"""What every backend but a Pulumi service calls the organization."""
+_NAME = re.compile(r"[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?")
+_SERVICE = ("https://", "http://")
+
+
+@dataclass(frozen=True, slots=True)
+class OperatorSource:
+    """Where the operator gets the project from, and how it runs it."""
+
+    repository: str
+    branch: str
+    backend: str | None = None
+    """The backend's address; that of Pulumi.yaml where none is named."""
+    organization: str | None = None
+    namespace: str | None = None
+    service_account: str | None = None
+    environment: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    """Variables of the run, each with the name of its Secret and the key in it."""
+
+
+def stack_objects(project: Project, needs: Needs, source: OperatorSource) -> list[dict[str, Any]]:
+    """An object for each stack; one that needs others names them as its prerequisites."""
+    backend = source.backend or _backend(project)
+    organization = source.organization or _organization(backend)
+    names = {stack: f"{project.name}-{stack}".lower().replace("_", "-") for stack in needs}
+    _check_names(names)
+    return [
+        _object(project, stack, names, needs[stack], source, f"{organization}/{project.name}/{stack}", backend)
+        for stack in needs
+    ]
+
+
+def _object(
+    project: Project,
+    stack: str,
+    names: Mapping[str, str],
+    needed: tuple[str, ...],
+    source: OperatorSource,
+    whole: str,
+    backend: str,
+) -> dict[str, Any]:
+    spec = {
+        "stack": whole,
+        "backend": backend,
+        "projectRepo": source.repository,
+        "branch": source.branch,
+        "repoDir": project.folder().rstrip("/"),
+        "serviceAccountName": source.service_account,
+        "envRefs": {
+            name: {"type": "Secret", "secret": {"name": secret, "key": key}}
+            for name, (secret, key) in source.environment.items()
+        },
+        # The operator would run its stacks at once otherwise, and in any order.
+        "prerequisites": [{"name": names[other]} for other in needed],
+    }
+    metadata = {"name": names[stack], **({"namespace": source.namespace} if source.namespace else {})}
+    kept = {key: value for key, value in spec.items() if value}
+    return {"apiVersion": API_VERSION, "kind": "Stack", "metadata": metadata, "spec": kept}
+
+
+def _backend(project: Project) -> str:
+    """The backend of Pulumi.yaml; one on this machine is refused, for the operator's pods do not share it."""
+    documents = load([project.root / "Pulumi.yaml"], root=project.root)
+    url = str(object_at(documents[0].data, "backend").get("url") or "") if documents else ""
+    if not url or url.startswith("file:"):
+        what = f"the backend {url!r} is on this machine" if url else "Pulumi.yaml names no backend"
+        fix = "name one that the operator reaches: --backend s3://BUCKET"
+        raise LoadError(Problem(what, Source("Pulumi.yaml"), "backend.url", fix))
+    return url
+
+
+def _organization(backend: str) -> str:
+    if backend.startswith(_SERVICE):
+        what = "a Pulumi service keeps stacks by organization, and none is named"
+        raise LoadError(Problem(what, fix="add --organization NAME"))
+    return DIY_ORGANIZATION
+
+
+def _check_names(names: Mapping[str, str]) -> None:
+    """Refuse stacks whose objects could not be told apart, or not be named."""
+    problems = Collector()
+    taken: dict[str, str] = {}
+    for stack, name in names.items():
+        if not _NAME.fullmatch(name):
+            what = f"the stack {stack!r} cannot be the name of an object: {name!r}"
+            problems.add(Problem(what, fix="rename it: letters, digits, dots and dashes"))
+        if name in taken:
+            what = f"the stacks {taken[name]!r} and {stack!r} would be one object: {name!r}"
+            problems.add(Problem(what, fix="rename one of them"))
+        taken[name] = stack
+    problems.raise_as(LoadError)

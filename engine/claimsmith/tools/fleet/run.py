@@ -1,0 +1,165 @@
+"""A run of many stacks: selected, guarded, in the order of their needs, some at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+from claimsmith.base.errors import LoadError, Problem
+from claimsmith.project import workspace
+from claimsmith.project.project import Project
+from claimsmith.toolchain import process
+from claimsmith.tools.fleet import journal, links
+from claimsmith.tools.fleet.engine import POLL, Children
+from claimsmith.tools.fleet.schedule import Outcome, Report, State
+from claimsmith.tools.fleet.schedule import run as scheduled
+from claimsmith.tools.fleet.selection import Selection, Wanted, select
+from claimsmith.tools.fleet.stack import Command, Fleet, Options, read_backend, refused, run_stack
+from claimsmith.tools.review import StackReview
+from claimsmith.tools.review.changes import DESTRUCTIVE as DESTRUCTIVE_OPS
+from claimsmith.tools.review.changes import Level
+
+CHANGED = 10
+DESTRUCTIVE = 11
+INTERRUPTED = 130
+Steps = Callable[[str, Mapping[str, int]], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """How each stack of a run ended."""
+
+    command: Command
+    outcomes: tuple[Outcome, ...]
+    interrupted: bool = False
+
+    @property
+    def exit_code(self) -> int:
+        """That of `review`: 0 nothing changed, 10 something did, 11 something was or would be destroyed, 1 failed."""
+        states = {o.state for o in self.outcomes}
+        if self.interrupted:
+            return INTERRUPTED
+        if states & {State.failed, State.stopped}:
+            return 1
+        if State.refused in states or any(o.destructive for o in self.outcomes):
+            return DESTRUCTIVE
+        return CHANGED if any(o.changes for o in self.outcomes) else 0
+
+    def to_dict(self) -> dict[str, Any]:
+        """The result for a machine to read."""
+        return {
+            "command": self.command.value,
+            "interrupted": self.interrupted,
+            "stacks": [o.to_dict() for o in self.outcomes],
+        }
+
+
+def chosen(project: Project, options: Options, wanted: Wanted, *, resume: bool = False) -> tuple[Selection, set[str]]:
+    """The stacks of a run, and those of them whose last run was killed."""
+    _check(options, wanted)
+    if not resume:
+        return select(project, wanted), set()
+    if wanted.names or wanted.all or wanted.affected or wanted.labels:
+        what = "--resume goes on with the stacks of the last run, and stacks are selected too"
+        raise LoadError(Problem(what, fix="leave out one of them"))
+    left = journal.left(project, options.command)
+    if not left:
+        return Selection({}), set()
+    selection = select(project, replace(wanted, names=list(left)))
+    # A stack that failed or was stopped may have an operation that nobody finished, too.
+    begun = (State.running, State.failed, State.stopped)
+    return selection, {s for s, state in left.items() if state in begun}
+
+
+def run(
+    project: Project,
+    options: Options,
+    selection: Selection,
+    *,
+    parallel: int,
+    killed: set[str] | None = None,
+    report: Report = lambda _: None,
+    steps: Steps = lambda _stack, _steps: None,
+) -> Result:
+    """Run a command on stacks; Ctrl-C stops it, after every stack that runs has ended in order."""
+    removed = [_removed(review) for review in selection.removed]
+    refusals = _review_refusals(options, selection)
+    for outcome in (*removed, *refusals):
+        report(outcome)
+    ended = {o.stack: o for o in refusals}
+    if ended.keys() >= selection.needs.keys():
+        return _result(options, [*removed, *refusals])
+    workspace.require(project)
+    children = Children()
+    with journal.alone(project), process.handling(lambda *_: children.interrupt(), process.STOPPING):
+        kept = journal.begin(project, options.command, list(selection.needs))
+        for outcome in refusals:
+            kept.note(outcome)
+        backend, deployed = read_backend(project)
+        env = workspace.environment(project)
+        fleet = Fleet(project, options, children, env, backend, deployed, frozenset(killed or ()), steps)
+
+        def note(outcome: Outcome) -> None:
+            kept.note(outcome)
+            report(outcome)
+
+        with ThreadPoolExecutor(max_workers=parallel, thread_name_prefix="stack") as executor:
+            found = scheduled(
+                links.turned(selection.needs) if options.command is Command.destroy else selection.needs,
+                partial(run_stack, fleet),
+                executor=executor,
+                parallel=parallel,
+                before=ended,
+                report=note,
+                stopping=lambda: children.stopping,
+                poll=POLL,
+            )
+    return _result(options, [*removed, *found.values()], interrupted=children.stopping)
+
+
+def _result(options: Options, outcomes: Iterable[Outcome], *, interrupted: bool = False) -> Result:
+    return Result(options.command, tuple(sorted(outcomes, key=lambda o: o.stack)), interrupted)
+
+
+def _check(options: Options, wanted: Wanted) -> None:
+    guarded = wanted.base or wanted.affected or options.allow_destructive
+    if options.command is Command.up and options.skip_preview and not guarded:
+        what = "--skip-preview leaves nothing that would notice a deletion or replacement"
+        raise LoadError(Problem(what, fix="add --base REVISION, whose review guards it, or --allow-destructive"))
+    if options.command is Command.destroy and not options.allow_destructive:
+        what = "`destroy` deletes every resource of the stacks"
+        raise LoadError(Problem(what, fix="confirm it: --allow-destructive"))
+
+
+def _review_refusals(options: Options, selection: Selection) -> list[Outcome]:
+    """The stacks that the review of their files stops."""
+    if options.command is not Command.up:
+        return []
+    found = []
+    for stack, review in selection.reviews.items():
+        if stack not in selection.needs:
+            continue
+        if problems := (*review.problems, *review.refusals):
+            found.append(Outcome(stack, State.failed, problem=problems[0]))
+        elif review.destructive and not options.allow_destructive:
+            found.append(_refused(review))
+    return found
+
+
+def _refused(review: StackReview) -> Outcome:
+    number = sum(r.op in DESTRUCTIVE_OPS for r in review.resources())
+    if number:
+        return refused(review.stack, number, "the review")
+    loud = next(w for w in review.warnings if w.level is Level.danger)
+    fix = f"{loud.fix}; or add --allow-destructive" if loud.fix else "add --allow-destructive"
+    return Outcome(review.stack, State.refused, problem=Problem(loud.what, loud.where, fix=fix))
+
+
+def _removed(review: StackReview) -> Outcome:
+    """A stack that is gone from the files: no run of it can do anything."""
+    loud = next((w for w in review.warnings if w.level is Level.danger), None)
+    problem = Problem(loud.what, loud.where, fix=loud.fix) if loud else (review.problems or (None,))[0]
+    return Outcome(review.stack, State.refused, problem=problem)

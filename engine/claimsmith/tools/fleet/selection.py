@@ -1,0 +1,78 @@
+"""The stacks of a run: by name, all, by label, or those that a change affects; and the review of each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from claimsmith.base.errors import LoadError, Problem
+from claimsmith.project.git import checked_out
+from claimsmith.project.project import Project
+from claimsmith.tools.fleet import links
+from claimsmith.tools.fleet.links import Needs
+from claimsmith.tools.review import StackReview
+from claimsmith.tools.review.project import files_of, review_stack
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which stacks a command names."""
+
+    names: Sequence[str] = ()
+    all: bool = False
+    affected: bool = False
+    labels: Mapping[str, str] = field(default_factory=dict)
+    base: str | None = None
+    """The git revision that the review compares with."""
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """The stacks of a run, in the order of their names, with what each of them needs among the others."""
+
+    needs: Needs
+    reviews: Mapping[str, StackReview] = field(default_factory=dict)
+    """What the review says of each, where a base is named; stacks without any change have none."""
+    removed: tuple[StackReview, ...] = ()
+    """The affected stacks that are gone from the files."""
+
+
+def select(project: Project, wanted: Wanted) -> Selection:
+    """The stacks that a command names, with their needs and reviews."""
+    if wanted.names and (wanted.all or wanted.affected):
+        other = "--all" if wanted.all else "--affected"
+        raise LoadError(Problem(f"stacks are named, and {other} is set too", fix="use one of them"))
+    if not (wanted.names or wanted.all or wanted.affected or wanted.labels):
+        raise LoadError(Problem("no stack is named", fix="name stacks, or use --all, --affected or --label KEY=VALUE"))
+    for name in wanted.names:
+        project.check_stack(name)
+    stacks = list(dict.fromkeys(wanted.names)) or project.stacks()
+    stacks = [s for s in stacks if _has(links.labels(project, s), wanted.labels)] if wanted.labels else stacks
+    needed = links.needs(project, project.stacks())
+    reviews, removed = _reviewed(project, wanted, stacks)
+    if wanted.affected:
+        stacks = [s for s in stacks if s in reviews]
+    return Selection(links.within(needed, stacks), reviews, removed)
+
+
+def _has(labels: Mapping[str, str], wanted: Mapping[str, str]) -> bool:
+    return all(labels.get(key) == value for key, value in wanted.items())
+
+
+def _reviewed(
+    project: Project, wanted: Wanted, stacks: Sequence[str]
+) -> tuple[dict[str, StackReview], tuple[StackReview, ...]]:
+    """The reviews of the stacks that a change affects, and of those that it removes."""
+    base = wanted.base or ("HEAD" if wanted.affected else None)
+    if base is None:
+        return {}, ()
+    with checked_out(project.root, base) as revision:
+        before = Project(revision.root)
+        present = set(project.stacks())
+        # The same files are the same plan: nothing of it is read.
+        changed = [s for s in stacks if s not in before.stacks() or files_of(before, s) != files_of(project, s)]
+        reviews = {stack: review_stack(before, project, stack) for stack in changed}
+        gone = [s for s in before.stacks() if s not in present] if wanted.affected and not wanted.labels else []
+        removed = tuple(review_stack(before, project, stack) for stack in gone)
+    affected = {s: r for s, r in reviews.items() if r.changes or r.destructive or r.problems or r.refusals}
+    return affected, removed

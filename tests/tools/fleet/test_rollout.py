@@ -1,0 +1,224 @@
+"""Claims move from one class to another in waves, and back; only files change."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from typer.testing import CliRunner, Result
+
+from claimsmith.base.errors import EngineError
+from claimsmith.cli.app import app
+from claimsmith.project.project import Project
+from claimsmith.tools.bind import bind
+from claimsmith.tools.fleet.rollout import Rollout, Wave, rollout
+from claimsmith.tools.fleet.usage import usage
+from claimsmith.tools.generate import generate
+from tests.support.fleet_files import committed
+from tests.support.samples import BUCKET, claim_data, class_data, class_ref, contents, write_files
+
+QUEUE = {"apiVersion": "storage.example.org/v1", "kind": "Queue", "spec": {}}
+V1 = class_data("v1", {"name": "bucket", "base": BUCKET}, labels={"tier": "small", "current": "yes"})
+V2 = class_data(
+    "v2",
+    {"name": "bucket", "base": {**BUCKET, "spec": {"forProvider": {"region": "us"}}}},
+    labels={"tier": "small"},
+)
+OTHER = class_data("other", {"name": "queue", "base": QUEUE}, labels={"tier": "small"})
+FOREIGN = class_data("foreign", {"name": "bucket", "base": BUCKET}, kind="Cache")
+SELECTOR = {"matchLabels": {"current": "yes"}}
+STACKS = ("a", "b", "c")
+
+
+def claims(stack: str) -> list[dict[str, Any]]:
+    """Four claims by a selector, one of them with a label, and one in `a` that names its class."""
+    found = [claim_data(f"c{i}", classSelector=SELECTOR) for i in range(4)]
+    found[0]["metadata"]["labels"] = {"canary": "yes"}
+    named = claim_data("named", classRef=class_ref("v1"))
+    return [*found, *([named] if stack == "a" else [])]
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    files: dict[str, str | bytes] = {
+        f"components/{klass['metadata']['name']}/class.yaml": yaml.safe_dump(klass)
+        for klass in (V1, V2, OTHER, FOREIGN)
+    }
+    for stack in STACKS:
+        files[f"stacks/{stack}/claims/claims.yaml"] = yaml.safe_dump_all(claims(stack), sort_keys=False)
+        region = "eu" if stack == "a" else "us"
+        files[f"stacks/Pulumi.{stack}.yaml"] = yaml.safe_dump({"config": {"claimsmith:labels": {"region": region}}})
+    made = Project(write_files(tmp_path, files))
+    generate(made, check=False)
+    for stack in STACKS:
+        bind(made, stack)
+    committed(tmp_path)
+    return made
+
+
+def on(project: Project, klass: str) -> int:
+    """How many claims are on a class."""
+    return sum(r.klass.name == klass for stack in project.stacks() for r in project.records(stack))
+
+
+def roll(project: Project, wave: str = "100%", *, to: str = "v2", **options: Any) -> Rollout:
+    return rollout(project, "v1", to, Wave.parse(wave), **options)
+
+
+@pytest.mark.parametrize(
+    ("wave", "moved"),
+    [
+        pytest.param("5%", 1, id="a-part-is-rounded-up"),
+        pytest.param("50%", 7, id="half-of-thirteen"),
+        pytest.param("100%", 12, id="all-but-the-one-that-names-its-class"),
+        pytest.param("3", 3, id="a-number"),
+        pytest.param("canary=yes", 3, id="a-label-of-claims"),
+        pytest.param("label=region=eu", 4, id="a-label-of-a-stack"),
+        pytest.param("region=asia", 0, id="nobody"),
+    ],
+)
+def test_a_wave(project: Project, wave: str, moved: int) -> None:
+    found = roll(project, wave)
+    assert (len(found.moved), found.total, found.written) == (moved, 13, moved > 0)
+    assert (on(project, "v1"), on(project, "v2")) == (13 - moved, moved)
+    assert [str(item.claim) for item in found.left] == ["Database.database.example.org/default/named"]
+    for stack in STACKS:
+        assert not bind(project, stack, check=True).changed
+
+
+def test_waves_go_on_and_every_uid_is_kept(project: Project) -> None:
+    before = {(s, r.claim): r.uid for s in STACKS for r in project.records(s)}
+    numbers = [len(roll(project, "25%").moved) for _ in range(4)]
+    assert numbers == [4, 4, 4, 0]
+    assert {(s, r.claim): r.uid for s in STACKS for r in project.records(s)} == before
+    assert {r.previous.name for s in STACKS for r in project.records(s) if r.previous} == {"v1"}
+
+
+def test_back_is_as_it_was_byte_for_byte(project: Project) -> None:
+    before = contents(project.root / "stacks")
+    roll(project, "25%")
+    first = contents(project.root / "stacks")
+    roll(project, "25%")
+    second = roll(project, "4", back=True)
+    assert (second.source, second.target, len(second.moved), second.total) == ("v2", "v1", 4, 8)
+    assert Counter(r.klass.name for s in STACKS for r in project.records(s)) == {"v1": 9, "v2": 4}
+    roll(project, back=True)
+    assert contents(project.root / "stacks") == before != first
+    assert roll(project, back=True).moved == ()
+
+
+def test_claims_that_name_the_class_are_edited_on_request(project: Project) -> None:
+    path = project.root / "stacks/a/claims/claims.yaml"
+    before = path.read_text()
+    found = roll(project, "region=eu", edit_claims=True)
+    assert (len(found.moved), found.left) == (5, ())
+    changed = [
+        (old, new) for old, new in zip(before.splitlines(), path.read_text().splitlines(), strict=True) if old != new
+    ]
+    assert changed == [("    name: v1", "    name: v2")]
+    roll(project, back=True, edit_claims=True)
+    assert path.read_text() == before
+
+
+def test_a_wave_that_deletes_is_refused_unless_allowed(project: Project) -> None:
+    before = contents(project.root)
+    found = roll(project, "3", to="other")
+    assert (found.destructive, found.written) == (True, False)
+    assert contents(project.root) == before
+    assert roll(project, "3", to="other", allow_destructive=True).written
+    assert on(project, "other") == 3
+
+
+def test_check_writes_nothing(project: Project) -> None:
+    before = contents(project.root)
+    assert len(roll(project, check=True).moved) == 12
+    assert contents(project.root) == before
+
+
+def test_the_review_counts_the_wave(project: Project) -> None:
+    roll(project, "25%")
+    ran = CliRunner().invoke(app, ["-C", str(project.root), "review", "--output", "json"])
+    assert ran.exit_code == 10, ran.output
+    [note] = json.loads(ran.stdout)["warnings"]
+    assert (note["rule"], note["level"]) == ("rollout", "note")
+    assert note["what"] == "4 of 13 claims move now, from v1 to v2"
+    git = ["git", "-c", "user.name=nobody", "-c", "user.email=nobody@example.org", "commit", "-qam", "wave"]
+    subprocess.run(git, cwd=project.root, check=True)
+    roll(project, back=True)
+    ran = CliRunner().invoke(app, ["-C", str(project.root), "review"])
+    assert "4 of 4 claims move now, from v2 to v1" in ran.stdout
+
+
+@pytest.mark.parametrize(
+    ("names", "what"),
+    [
+        pytest.param(("v1", "v3"), "there is no class 'v3'\n  fix: use one of: foreign, other, v1, v2", id="no-target"),
+        pytest.param(("v9", "v2"), "there is no class 'v9'", id="no-source"),
+        pytest.param(("v1", "v1"), "is both classes", id="the-same"),
+    ],
+)
+def test_refused_classes(project: Project, names: tuple[str, str], what: str) -> None:
+    with pytest.raises(EngineError) as error:
+        rollout(project, *names, Wave())
+    assert what in str(error.value)
+
+
+def test_a_class_of_another_kind_moves_nobody(project: Project) -> None:
+    found = roll(project, to="foreign")
+    assert found.moved == ()
+    assert "foreign does not serve Database.database.example.org in this stack" in {item.reason for item in found.left}
+
+
+@pytest.mark.parametrize("text", ["", "0%", "101%", "0", "five", "=x", "-5%"])
+def test_refused_waves(text: str) -> None:
+    with pytest.raises(EngineError, match="is no wave"):
+        Wave.parse(text)
+
+
+def test_bindings_that_are_not_up_to_date_are_refused(project: Project) -> None:
+    more = yaml.safe_dump(claim_data("new", classSelector=SELECTOR))
+    (project.root / "stacks/b/claims/new.yaml").write_text(more)
+    with pytest.raises(EngineError, match="run first: claimsmith bind b"):
+        roll(project)
+    (project.root / "components/v2/component.py").unlink()
+    (project.root / "stacks/b/claims/new.yaml").unlink()
+    with pytest.raises(EngineError, match="run: claimsmith generate"):
+        roll(project)
+    assert on(project, "v2") == 0
+
+
+def run(project: Project, *words: str) -> Result:
+    return CliRunner().invoke(app, ["-C", str(project.root), *words])
+
+
+def test_the_commands(project: Project) -> None:
+    ran = run(project, "rollout", "v1", "--to", "v2", "--wave", "canary=yes")
+    assert ran.exit_code == 0, ran.output
+    assert "3 of 13 claims move now, from v1 to v2" in ran.stderr
+    refused = run(project, "rollout", "v1", "--to", "other", "--output", "json")
+    assert refused.exit_code == 11
+    assert json.loads(refused.stdout)["destructive"] == ["a", "b", "c"]
+    assert "nothing was written\n  fix: " in refused.stderr
+    shown = run(project, "classes", "--usage")
+    assert shown.exit_code == 0, shown.output
+    assert [line.split() for line in shown.stdout.splitlines() if " v2 " in line] == [
+        ["Database.database.example.org", "v2", "3", "a", "(1),", "b", "(1),", "c", "(1)", "3", "from", "v1"]
+    ]
+    listed = json.loads(run(project, "classes", "Cache", "--usage", "--output", "json").stdout)
+    assert [(row["class"].rpartition("/")[2], row["claims"]) for row in listed] == [("foreign", 0)]
+
+
+def test_usage_names_older_texts_and_classes_that_are_gone(project: Project) -> None:
+    (project.root / "components/v1/class.yaml").write_text(
+        yaml.safe_dump(class_data("v1", {"name": "bucket", "base": QUEUE}))
+    )
+    rows = {u.klass.name: u for u in usage(project)}
+    assert (rows["v1"].claims, rows["v1"].changed, rows["v1"].stacks["a"]) == (13, 13, 5)
+    (project.root / "components/v1/class.yaml").unlink()
+    (project.root / "components/v1/component.py").unlink()
+    assert [u.exists for u in usage(project) if u.klass.name == "v1"] == [False]

@@ -1,0 +1,299 @@
+"""A whole run with a stand-in for the engine: guards, failures, locks, repeats, resume, interrupts, exit codes."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from claimsmith.base.errors import DeployError, EngineError
+from claimsmith.project import workspace
+from claimsmith.project.project import Project
+from claimsmith.toolchain import locks
+from claimsmith.tools import recover
+from claimsmith.tools.fleet import journal, stack
+from claimsmith.tools.fleet.run import Result, chosen, run
+from claimsmith.tools.fleet.schedule import State
+from claimsmith.tools.fleet.selection import Wanted
+from claimsmith.tools.fleet.stack import Command, Options
+from tests.support.fleet_files import committed, engine_program, fleet
+
+UP = Options(Command.up)
+ALL = Wanted(all=True)
+Start = Callable[..., Result]
+
+
+class Rig:
+    """A project of four stacks, of which `c` needs `b`, and what the engine does to each."""
+
+    def __init__(self, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.project: Project = fleet(root, ("a", "b", "c", "d"), after={"c": ["b"]})
+        self.bin = root / ".claimsmith" / "bin"
+        self.deployed: dict[str, int] = dict.fromkeys(("a", "b", "c", "d"), 0)
+        self.backend = f"file://{root}/.claimsmith/state"
+        env = {**os.environ, "PATH": f"{self.bin}:{os.environ['PATH']}"}
+        monkeypatch.setattr(workspace, "require", lambda _project: None)
+        monkeypatch.setattr(workspace, "environment", lambda _project: env)
+        monkeypatch.setattr("claimsmith.tools.fleet.run.read_backend", lambda _: (self.backend, self.deployed))
+        self.wants({})
+
+    def wants(self, wanted: dict[str, Any]) -> None:
+        engine_program(self.bin, wanted)
+
+    @property
+    def calls(self) -> list[str]:
+        return (self.bin / "calls.txt").read_text().splitlines()
+
+    def run(self, options: Options = UP, wanted: Wanted = ALL, *, resume: bool = False, **more: Any) -> Result:
+        selection, killed = chosen(self.project, options, wanted, resume=resume)
+        return run(self.project, options, selection, parallel=2, killed=killed, **more)
+
+    def lock(self, name: str, pid: int) -> Path:
+        """Lock a stack as the engine does."""
+        folder = locks.folder(self.backend, self.project.root, self.project.name, name)
+        assert folder
+        folder.mkdir(parents=True, exist_ok=True)
+        owner = {"pid": pid, "username": "ann", "hostname": os.uname().nodename, "timestamp": "2126-01-01T00:00:00Z"}
+        (folder / "lock.json").write_text(json.dumps(owner))
+        return folder / "lock.json"
+
+
+@pytest.fixture
+def rig(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Rig:
+    return Rig(tmp_path, monkeypatch)
+
+
+def states(result: Result) -> dict[str, str]:
+    return {o.stack: o.state.value for o in result.outcomes}
+
+
+SAME = [["same"]]
+
+
+@pytest.mark.parametrize(
+    ("wants", "options", "want", "code"),
+    [
+        pytest.param({}, UP, "done done done done", 10, id="all-change"),
+        pytest.param({key: {"ops": SAME} for key in "abcd"}, UP, "done done done done", 0, id="nothing-changes"),
+        pytest.param({"b": {"fails": "up"}}, UP, "done failed skipped done", 1, id="a-failure-skips-its-dependents"),
+        pytest.param({"a": {"ops": [["delete"]]}}, UP, "refused done done done", 11, id="a-deletion-is-refused"),
+        pytest.param(
+            {"b": {"ops": [["replace"]]}}, UP, "done refused skipped done", 11, id="so-is-a-replacement-with-dependents"
+        ),
+        pytest.param(
+            {"a": {"ops": [["delete"]]}},
+            Options(Command.up, allow_destructive=True),
+            "done done done done",
+            11,
+            id="a-deletion-that-is-allowed",
+        ),
+        pytest.param({"a": {"fails": "preview"}}, UP, "failed done done done", 1, id="a-preview-that-fails"),
+        pytest.param(
+            {"a": {"ops": [["delete"]]}},
+            Options(Command.preview),
+            "done done done done",
+            11,
+            id="a-preview-of-deletions",
+        ),
+        pytest.param({}, Options(Command.refresh), "done done done done", 10, id="refresh"),
+        pytest.param(
+            {key: {"ops": [["delete"]]} for key in "abcd"},
+            Options(Command.destroy, allow_destructive=True),
+            "done done done done",
+            11,
+            id="destroy",
+        ),
+    ],
+)
+def test_runs(rig: Rig, wants: dict[str, Any], options: Options, want: str, code: int) -> None:
+    rig.wants(wants)
+    rig.deployed = dict.fromkeys("abcd", 3)
+    result = rig.run(options)
+    assert states(result) == dict(zip("abcd", want.split(), strict=True))
+    assert result.exit_code == code
+    assert all(o.problem for o in result.outcomes if o.state is not State.done)
+
+
+def test_a_stack_runs_after_what_it_needs_and_is_destroyed_before(rig: Rig) -> None:
+    rig.run()
+    assert rig.calls.index("up b") < rig.calls.index("up c")
+    rig.run(Options(Command.destroy, allow_destructive=True))
+    assert rig.calls.index("destroy c") < rig.calls.index("destroy b")
+
+
+def test_only_a_stack_that_has_something_is_previewed_first(rig: Rig) -> None:
+    rig.deployed["a"] = 2
+    rig.run(wanted=Wanted(["a", "d"]))
+    assert sorted(rig.calls) == ["preview a", "up a", "up d"]
+
+
+def test_a_stack_that_is_not_in_the_backend_is_created(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[tuple[str, ...]] = []
+
+    def pulumi(_project: Project, *words: str) -> subprocess.CompletedProcess[str]:
+        asked.append(words)
+        return subprocess.CompletedProcess(words, int(words[2] == "b"), "", "error: no space left")
+
+    monkeypatch.setattr(workspace, "pulumi", pulumi)
+    rig.deployed = {}
+    result = rig.run(wanted=Wanted(["a", "b"]))
+    assert sorted(asked) == [("stack", "init", name, "--no-select") for name in ("a", "b")]
+    assert states(result) == {"a": "done", "b": "failed"}
+    assert "cannot be created: no space left" in str(result.outcomes[1].problem)
+    assert states(rig.run(Options(Command.destroy, allow_destructive=True), Wanted(["a"]))) == {"a": "done"}
+    assert rig.calls == ["up a"]
+
+
+def test_the_review_of_a_base_refuses_before_the_engine_runs(rig: Rig) -> None:
+    committed(rig.project.root)
+    (rig.project.root / "stacks/b/claims/claim.yaml").write_text("")
+    wanted = Wanted(all=True, base="main")
+    result = rig.run(Options(Command.up, skip_preview=True), wanted)
+    assert states(result) == {"a": "done", "b": "refused", "c": "skipped", "d": "done"}
+    assert sorted(rig.calls) == ["up a", "up d"]
+    assert "by the review, 1 resource of 'b' would be deleted or replaced" in str(result.outcomes[1].problem)
+    assert result.exit_code == 11
+    allowed = rig.run(Options(Command.up, allow_destructive=True), Wanted(affected=True))
+    assert states(allowed) == {"b": "done"}
+
+
+def test_files_that_cannot_be_read_fail_before_the_engine_runs(rig: Rig) -> None:
+    committed(rig.project.root)
+    (rig.project.root / "stacks/a/claims/claim.yaml").write_text("a: [")
+    result = rig.run(wanted=Wanted(affected=True))
+    assert (states(result), rig.calls, result.exit_code) == ({"a": "failed"}, [], 1)
+    assert "stacks/a/claims/claim.yaml:" in str(result.outcomes[0].problem)
+
+
+def test_a_stack_that_another_run_has_is_waited_for(rig: Rig) -> None:
+    rig.wants({"a": {"locked": 1}})
+    assert states(rig.run(Options(Command.up, lock_timeout=60), Wanted(["a"]))) == {"a": "done"}
+    assert rig.calls == ["up a", "up a"]
+
+
+@pytest.mark.parametrize(
+    ("pid", "what"),
+    [
+        pytest.param(os.getpid(), "another run has the stack 'a': the lock of ann@", id="at-work"),
+        pytest.param(2**22 + 1, "whose run was killed\n  fix: run: claimsmith recover a --yes", id="killed"),
+    ],
+)
+def test_a_lock_that_stays_is_reported(rig: Rig, pid: int, what: str) -> None:
+    rig.lock("a", pid)
+    result = rig.run(wanted=Wanted(["a", "d"]))
+    assert (states(result), rig.calls) == ({"a": "failed", "d": "done"}, ["up d"])
+    assert what in str(result.outcomes[0].problem)
+
+
+def test_a_pipeline_runs_until_nothing_changes(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Which stacks have one is read from their plans; the stand-in has none."""
+    monkeypatch.setattr(stack._Run, "_needs_observed_values", lambda self: self.stack != "d")
+    rig.wants({"a": {"ops": [["create"], ["create", "update"], ["same"]]}})
+    result = rig.run(Options(Command.up, until_settled=4), Wanted(["a", "b", "d"]))
+    assert states(result) == {"a": "done", "b": "failed", "d": "done"}
+    assert {o.stack: o.runs for o in result.outcomes} == {"a": 3, "b": 4, "d": 1}
+    assert result.outcomes[0].changes == {"create": 2, "update": 1}
+    assert "still changed in run 4" in str(result.outcomes[1].problem)
+
+
+def test_a_plan_without_pipelines_is_not_repeated(rig: Rig) -> None:
+    (outcome,) = rig.run(Options(Command.up, until_settled=4), Wanted(["a"])).outcomes
+    assert outcome.runs == 1
+
+
+def test_resume_goes_on_with_what_is_not_done(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
+    repaired: list[str] = []
+    monkeypatch.setattr(recover, "repair", lambda _project, name: repaired.append(name))
+    rig.wants({"b": {"fails": "up"}})
+    assert rig.run().exit_code == 1
+    rig.run(Options(Command.preview))
+    rig.wants({})
+    result = rig.run(resume=True, wanted=Wanted())
+    assert (states(result), rig.calls) == ({"b": "done", "c": "done"}, ["up b", "up c"])
+    assert repaired == ["b"]
+    assert rig.run(resume=True, wanted=Wanted()).outcomes == ()
+
+
+def test_resume_runs_a_stack_again_whose_files_changed(rig: Rig) -> None:
+    rig.run(wanted=Wanted(["a", "d"]))
+    # As the engine writes it, once the stack is created.
+    config = rig.project.root / "stacks/Pulumi.a.yaml"
+    config.write_text("encryptionsalt: v1:abc\n" + yaml.safe_dump(yaml.safe_load(config.read_text()), indent=4))
+    assert rig.run(resume=True, wanted=Wanted()).outcomes == ()
+    path = rig.project.root / "stacks/d/claims/claim.yaml"
+    path.write_text(yaml.safe_dump({**yaml.safe_load(path.read_text()), "spec": {"size": 2}}))
+    assert states(rig.run(resume=True, wanted=Wanted())) == {"d": "done"}
+
+
+@pytest.mark.parametrize(
+    ("before", "options", "wanted", "what"),
+    [
+        pytest.param(None, UP, Wanted(), "there is no `claimsmith up` to resume", id="none"),
+        pytest.param("{}", UP, Wanted(), "cannot be read", id="broken"),
+        pytest.param('{"command": "up", "stacks": {"a": 1}}', UP, Wanted(), "cannot be read", id="broken-inside"),
+        pytest.param(
+            '{"command": "up", "stacks": {}}',
+            Options(Command.refresh),
+            Wanted(),
+            "no `claimsmith refresh`",
+            id="another",
+        ),
+        pytest.param('{"command": "up", "stacks": {}}', UP, ALL, "stacks are selected too", id="with-a-selection"),
+    ],
+)
+def test_refused_resumes(rig: Rig, before: str | None, options: Options, wanted: Wanted, what: str) -> None:
+    if before is not None:
+        path = rig.project.private / "fleet" / "up.json"
+        path.parent.mkdir(parents=True)
+        path.write_text(before)
+    with pytest.raises(EngineError) as error:
+        rig.run(options, wanted, resume=True)
+    assert what in str(error.value)
+    assert "fix:" in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("options", "what"),
+    [
+        pytest.param(Options(Command.destroy), "confirm it: --allow-destructive", id="destroy"),
+        pytest.param(Options(Command.up, skip_preview=True), "add --base REVISION", id="no-guard-at-all"),
+    ],
+)
+def test_refused_options(rig: Rig, options: Options, what: str) -> None:
+    with pytest.raises(EngineError) as error:
+        rig.run(options)
+    assert what in str(error.value)
+    assert rig.calls == []
+
+
+def test_two_runs_in_one_project_are_refused(rig: Rig) -> None:
+    with journal.alone(rig.project), pytest.raises(DeployError, match="another claimsmith runs many stacks"):
+        rig.run()
+
+
+def test_ctrl_c_stops_in_order_and_resume_goes_on(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(recover, "repair", lambda _project, _name: None)
+    rig.wants({"a": {"seconds": 60}, "b": {"seconds": 60}})
+
+    def interrupt() -> None:
+        while not all((rig.bin / f"{name}.began").exists() for name in ("a", "b")):
+            time.sleep(0.02)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    thread = threading.Thread(target=interrupt)
+    thread.start()
+    result = rig.run()
+    thread.join()
+    assert states(result) == {"a": "stopped", "b": "stopped", "c": "stopped", "d": "stopped"}
+    assert (result.interrupted, result.exit_code) == (True, 130)
+    rig.wants({})
+    assert set(states(rig.run(resume=True, wanted=Wanted())).values()) == {"done"}

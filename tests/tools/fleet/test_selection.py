@@ -1,0 +1,86 @@
+"""Which stacks a command names, and what the review says of them."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from claimsmith.base.errors import EngineError
+from claimsmith.project.project import Project
+from claimsmith.tools.fleet.selection import Wanted, select
+from tests.support.fleet_files import committed, fleet
+from tests.support.samples import BUCKET, claim_data, class_data, class_ref
+
+LABELS = {"a": {"region": "eu", "team": "shop"}, "b": {"region": "us"}, "c": {"region": "eu"}}
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    made = fleet(tmp_path, ("a", "b", "c", "d"), after={"c": ["b"], "b": ["a"]}, labels=LABELS)
+    committed(tmp_path)
+    return made
+
+
+def claim(project: Project, stack: str, name: str) -> None:
+    """Write one more claim."""
+    path = project.root / f"stacks/{stack}/claims/{name}.yaml"
+    path.write_text(yaml.safe_dump(claim_data(name, classRef=class_ref("plain"))))
+
+
+@pytest.mark.parametrize(
+    ("wanted", "want"),
+    [
+        pytest.param(Wanted(all=True), {"a": (), "b": ("a",), "c": ("b", "a"), "d": ()}, id="all"),
+        pytest.param(Wanted(["c", "a", "c"]), {"c": ("a",), "a": ()}, id="names"),
+        pytest.param(Wanted(labels={"region": "eu"}), {"a": (), "c": ("a",)}, id="a-label"),
+        pytest.param(Wanted(labels={"region": "eu", "team": "shop"}), {"a": ()}, id="two-labels"),
+        pytest.param(Wanted(["a", "b"], labels={"region": "us"}), {"b": ()}, id="names-with-a-label"),
+        pytest.param(Wanted(affected=True), {}, id="nothing-is-affected"),
+    ],
+)
+def test_selected(project: Project, wanted: Wanted, want: dict[str, Any]) -> None:
+    assert select(project, wanted).needs == want
+
+
+def test_affected_are_those_that_the_review_names(project: Project) -> None:
+    claim(project, "a", "second")
+    (project.root / "stacks/b/claims/claim.yaml").write_text(
+        "# a comment changes nothing\n" + (project.root / "stacks/b/claims/claim.yaml").read_text()
+    )
+    (project.root / "stacks/d/claims/claim.yaml").write_text("")
+    found = select(project, Wanted(affected=True, base="main"))
+    assert found.needs == {"a": (), "d": ()}
+    assert {stack: review.destructive for stack, review in found.reviews.items()} == {"a": False, "d": True}
+    assert select(project, Wanted(affected=True, labels={"region": "eu"})).needs == {"a": ()}
+
+
+def test_a_class_affects_every_stack_that_uses_it(project: Project) -> None:
+    changed = class_data("plain", {"base": {**BUCKET, "spec": {"forProvider": {"region": "us"}}}})
+    (project.root / "components/plain/class.yaml").write_text(yaml.safe_dump(changed))
+    assert list(select(project, Wanted(affected=True)).needs) == ["a", "b", "c", "d"]
+
+
+def test_a_removed_stack_is_named_and_not_run(project: Project) -> None:
+    shutil.rmtree(project.root / "stacks" / "d")
+    found = select(project, Wanted(affected=True))
+    assert (found.needs, [review.stack for review in found.removed]) == ({}, ["d"])
+
+
+@pytest.mark.parametrize(
+    ("wanted", "what"),
+    [
+        pytest.param(Wanted(), "no stack is named", id="nothing"),
+        pytest.param(Wanted(["a"], all=True), "stacks are named, and --all is set too", id="names-and-all"),
+        pytest.param(Wanted(["a"], affected=True), "--affected is set too", id="names-and-affected"),
+        pytest.param(Wanted(["aa"]), "there is no stack 'aa'", id="unknown"),
+        pytest.param(Wanted(affected=True, base="mian"), "there is no revision 'mian'", id="an-unknown-base"),
+    ],
+)
+def test_refused(project: Project, wanted: Wanted, what: str) -> None:
+    with pytest.raises(EngineError) as error:
+        select(project, wanted)
+    assert what in str(error.value)
