@@ -30,7 +30,6 @@ from tests.support.attack_files import (
     ATTACKS,
     MINE,
     OWNED_BY,
-    PET,
     PLATFORM,
     SERVER,
     SETTINGS,
