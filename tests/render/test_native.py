@@ -9,7 +9,7 @@ import yaml
 
 from claimsmith import render
 from claimsmith.base.values import Interpolation
-from claimsmith.dialects.common import native
+from claimsmith.dialects.common.interpolations import interpolation
 from tests.support.native_plans import CONFIG_MAP, PASSWORD, ROLE, native_plan
 from tests.support.native_plans import native as resource
 from tests.support.samples import patch
@@ -74,7 +74,7 @@ def test_dependencies_and_options() -> None:
 def test_a_text_of_a_claim_is_read_again_as_that_text(text: str) -> None:
     role = {**ROLE, "patches": [patch("spec.x", "properties.name")]}
     written = properties(PASSWORD, role, name="role", x=text)["name"]
-    read = native.interpolation(written)
+    read = interpolation(written)
     assert not isinstance(read, Interpolation)
     assert read == text
 

@@ -102,6 +102,8 @@ class Plan:
     """Composites whose claims are gone, and whose resources are not."""
     environments: tuple[Mapping[str, Any], ...] = ()
     """What compositions may read beside their composites."""
+    sinks: Mapping[str, PlannedClaim] = field(default_factory=dict)
+    """What takes the connection details of claims to native resources, by the claims' addresses."""
     unread: Unread = field(default_factory=Unread)
     """The fields of its claims that nothing reads."""
 

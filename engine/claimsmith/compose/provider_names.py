@@ -19,7 +19,7 @@ def unknown_providers(plan: Plan, packages: Mapping[str, str]) -> Iterator[Probl
     `packages` are the packages of the stack's providers, by name. A class that many claims use is reported once.
     """
     reported: set[tuple[Source | None, str]] = set()
-    for claim in plan.walk():
+    for claim in (*plan.walk(), *plan.sinks.values()):
         for child in claim.children:
             problem = _problem(claim, child, plan.stack, packages) if is_native(child.document) else None
             if problem and (problem.where, problem.path) not in reported:
@@ -29,7 +29,8 @@ def unknown_providers(plan: Plan, packages: Mapping[str, str]) -> Iterator[Probl
 
 def used_providers(plan: Plan) -> set[str]:
     """The names of all providers that the native children of a plan are created with."""
-    children = (child for claim in plan.walk() for child in claim.children if is_native(child.document))
+    claims = (*plan.walk(), *plan.sinks.values())
+    children = (child for claim in claims for child in claim.children if is_native(child.document))
     return {name for child in children if isinstance(name := _name(child), str)}
 
 

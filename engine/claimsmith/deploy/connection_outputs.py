@@ -10,8 +10,8 @@ from typing import Any
 import pulumi
 
 from claimsmith.base.errors import EngineError
-from claimsmith.base.names import is_native
 from claimsmith.compose.plan import Plan, PlannedClaim
+from claimsmith.compose.sinks import has_natives
 from claimsmith.deploy.component import Composite
 from claimsmith.deploy.context import Context
 from claimsmith.project import connection_files
@@ -35,11 +35,6 @@ def details_by_claim(claims: Sequence[PlannedClaim], components: Mapping[str, Co
         for claim in claims
         if has_natives(claim) and (details := components[claim.address].details) is not None
     }
-
-
-def has_natives(claim: PlannedClaim) -> bool:
-    """Whether a claim, or a composite within it, has native resources."""
-    return any(is_native(child.document) for inner in claim.walk() for child in inner.children)
 
 
 def plain(details: Details) -> Details:

@@ -11,17 +11,13 @@ from typing import Any
 import pulumi
 
 from claimsmith.base.errors import DeployError, Problem
-from claimsmith.base.names import GroupKind
 from claimsmith.compose.plan import PlannedClaim
+from claimsmith.compose.sinks import COMPONENT, SERVES, sink_document
 from claimsmith.deploy.component import Composite
 from claimsmith.deploy.context import Context
 from claimsmith.dialects.common.klass import Class
 from claimsmith.platform.catalog import Catalog
 from claimsmith.project.connection_settings import CONFIG_KEY
-
-API_VERSION = "claimsmith.io/v1alpha1"
-KIND = "ConnectionDetails"
-SERVES = GroupKind("claimsmith.io", KIND)
 
 
 def sink_class(catalog: Catalog) -> Class:
@@ -45,14 +41,6 @@ def sink_of(
     component: type[Composite], claim: PlannedClaim, parent: Composite, details: Any, context: Context
 ) -> Composite:
     """The resources for the details of a claim, as a part of its component."""
-    key = claim.binding.claim.key
-    place = {"name": key.name, **({"namespace": key.namespace} if key.namespace else {})}
-    of = {"apiVersion": claim.binding.claim.api_version, "kind": key.group_kind.kind, **place}
-    args = {
-        "apiVersion": API_VERSION,
-        "kind": KIND,
-        "metadata": {**place, "uid": claim.binding.uid},
-        "spec": {"claim": of, "details": details},
-    }
+    args = sink_document(claim, details)
     opts = pulumi.ResourceOptions(parent=parent)
-    return component(f"{claim.component_name}/connection-details", args, opts, context=context)
+    return component(f"{claim.component_name}/{COMPONENT}", args, opts, context=context)

@@ -21,6 +21,7 @@ from claimsmith.compose.expand import claim_data
 from claimsmith.compose.plan import GivenResource, Plan, PlannedClaim, candidate_of_given
 from claimsmith.compose.provider_names import unknown_providers, used_providers
 from claimsmith.compose.references import Table
+from claimsmith.compose.sinks import has_natives
 from claimsmith.deploy import connection_outputs, deployed, failures, preflight
 from claimsmith.deploy.component import Composite
 from claimsmith.deploy.connection_sink import sink_class, sink_of
@@ -341,7 +342,7 @@ def _summary(claim: PlannedClaim, component: Composite) -> pulumi.Output[dict[st
             "phase": phase,
             "resources": resources,
             "connectionSecret": {**secret, "keys": keys} if secret else None,
-            **({"connectionKeys": keys} if connection_outputs.has_natives(claim) else {}),
+            **({"connectionKeys": keys} if has_natives(claim) else {}),
         }
 
     return once_known([component.phase, component.resources, component.connection_keys], summary)

@@ -17,6 +17,7 @@ from claimsmith.base import fieldpath, topological
 from claimsmith.base.errors import GenerateError, at
 from claimsmith.base.names import GroupKind
 from claimsmith.base.transform import MapTransform
+from claimsmith.compose.native_types import Sdks
 from claimsmith.compose.references import Table
 from claimsmith.dialects.common import ordering
 from claimsmith.dialects.common.dialect import BoundBy
@@ -34,7 +35,7 @@ from claimsmith.generate.expression import (
     value_of,
 )
 from claimsmith.generate.loops import Loops
-from claimsmith.generate.native import Natives, Sdks
+from claimsmith.generate.native import Natives
 from claimsmith.generate.types import Names
 
 if TYPE_CHECKING:

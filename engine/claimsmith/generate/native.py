@@ -6,7 +6,7 @@ nearest, so that no name of a class becomes code by itself.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -22,18 +22,12 @@ from claimsmith.dialects.common.native import OPTIONS, OUTPUTS, PROPERTIES
 from claimsmith.generate import tree
 from claimsmith.generate.expression import Expression, Reader, child_reader, literal
 from claimsmith.generate.loops import Loops
+from claimsmith.generate.native_values import Writer, optional, present
 from claimsmith.providers.index import Index, import_name_of
-from claimsmith.providers.outputs import Attribute, UnknownOutput, is_name, properties_of, way_to
+from claimsmith.providers.outputs import Attribute, UnknownOutput, way_to
 from claimsmith.providers.resource_types import (
-    AnyType,
-    EnumOf,
-    ListOf,
-    MapOf,
-    ObjectOf,
-    OneOf,
     Property,
     ResourceType,
-    TypeRef,
 )
 from claimsmith.providers.tokens import Token
 
@@ -134,7 +128,7 @@ class Natives:
         properties = grown.document.get(PROPERTIES) or {}
         sdk = self._sdk(template)
         alias = self._imported(kind)
-        writer = _Writer(sdk, alias, lambda path, known: self._refusal(template, (PROPERTIES, *path), known))
+        writer = Writer(sdk, alias, lambda path, known: self._refusal(template, (PROPERTIES, *path), known))
         arguments = {}
         for name, value in properties.items():
             property_ = writer.property(kind.inputs, (), name)
@@ -161,7 +155,7 @@ class Natives:
         code = f"pulumi.Output.format({form!r}, {', '.join(r.code for r in read)})"
         return Expression(code, uses, may_be_absent=False)
 
-    def _statement(self, statement: tree.Statement, kind: ResourceType, writer: _Writer) -> tree.Statement:
+    def _statement(self, statement: tree.Statement, kind: ResourceType, writer: Writer) -> tree.Statement:
         """The statement for a dictionary of arguments: below these, names stay Pulumi's, as claims write them."""
         first, *rest = fieldpath.parse(statement.path)
         if first != PROPERTIES or not rest or not isinstance(rest[0], str):
@@ -268,77 +262,6 @@ def _add_tags(
         arguments[argument] = value
 
 
-@dataclass(frozen=True, slots=True)
-class _Writer:
-    """Writes values of a class by the types that the SDK has for them."""
-
-    sdk: Index
-    alias: str
-    refusal: Callable[[fieldpath.Path, Mapping[str, Property]], GenerateError]
-
-    def property(self, known: Mapping[str, Property], path: fieldpath.Path, name: str) -> Property:
-        """A property by its name in YAML; one that the SDK lacks is refused."""
-        if name not in known or not is_name(known[name].python):
-            raise self.refusal((*path, name), known)
-        return known[name]
-
-    def written(self, value: Any, kind: TypeRef, path: fieldpath.Path) -> Expression:
-        """The value as Python, with the SDK's names for the keys of nested types."""
-        match value, kind:
-            case Expression(), _:
-                # Inside of an object, None would be sent as a null.
-                return value.optional if value.optional and not value.may_be_absent else value
-            case _, OneOf(options=options):
-                return self.written(value, self._fitting(value, options), path)
-            case dict(), ObjectOf():
-                known = properties_of(kind, self.sdk)
-                if known is None:
-                    return literal(value)
-                named = {}
-                for key, item in value.items():
-                    property_ = self.property(known, path, key)
-                    named[property_.python] = self.written(item, property_.type, (*path, key))
-                return literal(named)
-            case dict(), MapOf(item=item_type):
-                return literal({key: self.written(item, item_type, (*path, key)) for key, item in value.items()})
-            case list(), ListOf(item=item_type):
-                return literal([self.written(item, item_type, (*path, i)) for i, item in enumerate(value)])
-            case str() | int(), EnumOf(open=False) if value in kind.values and _is_path(kind.name):
-                # A text is no member of an enum that is closed: a type checker refuses it.
-                return Expression(f"{self.alias}.{kind.name}({value!r})", may_be_absent=False)
-            case _:
-                return literal(value)
-
-    def _fitting(self, value: Any, options: Sequence[TypeRef]) -> TypeRef:
-        """The first of several types that the value may have."""
-        for kind in options:
-            match value, kind:
-                case dict(), ObjectOf():
-                    if set(value) <= set(properties_of(kind, self.sdk) or ()):
-                        return kind
-                case (dict(), MapOf()) | (list(), ListOf()):
-                    return kind
-                case _:
-                    continue
-        return AnyType()
-
-
-def optional(value: Expression, document: Any = None) -> Expression:
-    """The value for an argument that takes None if it is not set. `document` is what the value was written from."""
-    if value.optional:
-        return value.optional
-    if not value.may_be_absent and not _holds_absent(document):
-        return value
-    return Expression(f"optional({value.code})", value.uses | {"optional"}, may_be_absent=False)
-
-
-def present(value: Expression, document: Any) -> Expression:
-    """A mapping without the entries that are not set."""
-    if not _holds_absent(document):
-        return value
-    return Expression(f"present({value.code})", value.uses | {"present"}, may_be_absent=False)
-
-
 def details_of(natives: Natives) -> dict[str, Expression]:
     """The connection details of the class that are values: outputs, fields of siblings, settings and fixed texts."""
     found: dict[str, Expression] = {}
@@ -377,26 +300,6 @@ def detail_sources(klass: Class) -> set[str]:
     }
 
 
-def _holds_absent(value: Any) -> bool:
-    """Whether anything inside of a document may be a value that is not set."""
-    match value:
-        case Expression():
-            return value.may_be_absent
-        case dict():
-            return any(map(_holds_absent, value.values()))
-        case list():
-            return any(map(_holds_absent, value))
-        case _:
-            return False
-
-
 def _escaped(text: str) -> str:
     """A text that `format` leaves as it is."""
     return text.replace("{", "{{").replace("}", "}}")
-
-
-def _is_path(name: str) -> bool:
-    return bool(name) and all(map(is_name, name.split(".")))
-
-
-__all__ = ["Call", "Natives", "Sdks", "aliases_of", "detail_sources", "details_of", "optional", "present"]

@@ -12,10 +12,12 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from claimsmith.base.errors import ModelError, Problem, suggest
 from claimsmith.project.layout import PRIVATE
+from claimsmith.project.settings import found_setting
 
 CONNECTIONS = "connections"
 CONFIG_KEY = f"claimsmith:{CONNECTIONS}"
@@ -48,6 +50,14 @@ def read_connection_settings(value: Any) -> ConnectionSettings:
     entries = _object(_parsed(value), "", ("file", "sink"))
     file = entries.get("file")
     return ConnectionSettings(None if file in (None, False) else _file(file), _truth(entries.get("sink", False)))
+
+
+def wants_sink(root: Path, stack: str) -> bool:
+    """Whether a stack's config files ask for a sink; not where only the engine can read them."""
+    found = found_setting(root, stack, CONNECTIONS)
+    if found is None or (isinstance(found[2], dict) and "secure" in found[2]):
+        return False
+    return read_connection_settings(found[2]).sink
 
 
 def _parsed(value: Any) -> Any:

@@ -23,6 +23,7 @@ from claimsmith.compose.planning import build_plan
 from claimsmith.compose.reference_table import kinds_of, read_table
 from claimsmith.compose.references import Table
 from claimsmith.compose.scheduling import Schedule
+from claimsmith.compose.sinks import with_sinks
 from claimsmith.dialects.common.bindable import Bindable, read_bindable
 from claimsmith.kubernetes import crds
 from claimsmith.kubernetes.reference_fields import reference_fields
@@ -35,6 +36,7 @@ from claimsmith.platform.settings import Settings
 from claimsmith.platform.settings import read as read_settings
 from claimsmith.platform.unread import Unread, unread_fields
 from claimsmith.project import functions, sdks, settings
+from claimsmith.project.connection_settings import wants_sink
 from claimsmith.project.layout import Layout
 from claimsmith.project.load import load, read_text
 from claimsmith.project.named_providers import NamedProvider, providers_in_files
@@ -323,7 +325,10 @@ class Project(Layout):
             scopes=self.scopes(catalog),
             refused=refused,
         )
-        return clusters.settled(plan, cluster=self.names_cluster(stack) if cluster is None else cluster)
+        plan = clusters.settled(plan, cluster=self.names_cluster(stack) if cluster is None else cluster)
+        if not wants_sink(self.root, stack):
+            return plan
+        return with_sinks(plan, catalog, self.table(), native_types(sdks.index_of))
 
     def taken_names(self, plan: Plan) -> list[Problem]:
         """Names outside the stack that claims of a plan set, and that belong to other claims of this project."""

@@ -25,6 +25,8 @@ def stream(plan: Plan) -> Iterator[str]:
     """The same, claim by claim: a large stack need not be in memory as one text."""
     for claim in plan.claims:
         yield _claim(claim, native.names(claim))
+        if sink := plan.sinks.get(claim.address):
+            yield _claim(sink, native.names(sink))
     for workload in plan.workloads:
         yield _workload(workload)
 

@@ -8,7 +8,8 @@ import pytest
 
 from claimsmith.base.errors import CatalogError, EngineError
 from claimsmith.base.values import Interpolation, SiblingOutput, escaped
-from claimsmith.dialects.common import native, ordering
+from claimsmith.dialects.common import ordering
+from claimsmith.dialects.common.interpolations import interpolation
 from claimsmith.dialects.common.klass import Class, Detail
 from tests.support.native_plans import CONFIG_MAP, DATABASE, PASSWORD, ROLE, native_class
 from tests.support.native_plans import native as resource
@@ -177,10 +178,10 @@ def test_a_base_is_native_or_not() -> None:
     ],
 )
 def test_interpolations(text: Any, want: Any) -> None:
-    found = native.interpolation(text)
+    found = interpolation(text)
     assert found == want
     written = str(found) if isinstance(found, Interpolation) else escaped(found) if isinstance(found, str) else found
-    assert native.interpolation(written) == want
+    assert interpolation(written) == want
 
 
 @pytest.mark.parametrize(
@@ -196,7 +197,7 @@ def test_interpolations(text: Any, want: Any) -> None:
 )
 def test_interpolations_that_are_refused(text: str, want: str) -> None:
     with pytest.raises(EngineError) as caught:
-        native.interpolation(text)
+        interpolation(text)
     [problem] = caught.value.problems
     assert want in problem.what
     assert problem.fix

@@ -9,11 +9,13 @@ from typing import Any
 import pytest
 
 from claimsmith.base.absent import ABSENT
+from claimsmith.project.project import Project
 from claimsmith.tools.review.changes import Review, StackReview
 from claimsmith.tools.review.project import review_stack
 from claimsmith.tools.review.text import lines
+from tests.support import no_cluster_files
 from tests.support.native_plans import DATABASE, PASSWORD, POSTGRESQL, ROLE, native, native_project
-from tests.support.samples import claim_data, class_ref
+from tests.support.samples import claim_data, class_ref, write_files
 
 
 def claim(connections: int = 5, **annotations: str) -> dict[str, Any]:
@@ -161,3 +163,32 @@ def test_an_existing_resource(old: Any, new: Any, op: str, why: str, tmp_path: P
 
 def test_an_unchanged_claim_for_an_existing_resource_is_not_listed(tmp_path: Path) -> None:
     assert changes(reviewed(tmp_path, POSTGRESQL, POSTGRESQL, reading(), reading())) == {}
+
+
+# Sinks of connection details
+
+
+def test_a_changed_sink_is_a_change_of_each_claim_with_details(tmp_path: Path) -> None:
+    setting = f"{no_cluster_files.CONFIG}  claimsmith:connections: {{sink: true}}\n"
+    sink = {"stacks/Pulumi.dev.yaml": setting, "components/connection-sink/class.yaml": no_cluster_files.SINK}
+    longer = {"components/connection-sink/class.yaml": no_cluster_files.SINK.replace("byteLength: 4", "byteLength: 8")}
+    before, after = (
+        Project(write_files(tmp_path / name, {**no_cluster_files.FILES, **files}))
+        for name, files in (("before", sink), ("after", {**sink, **longer}))
+    )
+    stack = review_stack(before, after, "dev")
+    assert changes(stack) == {"connection-details/content": ("updated", {"properties.byteLength": (4, 8)})}
+    [resource] = stack.claims[0].resources
+    parents = "claimsmith:database.example.org:PostgreSQLDatabase$claimsmith:claimsmith.io:ConnectionDetails"
+    assert resource.urn.endswith(f"::{parents}$random:index/randomId:RandomId::default-orders-content")
+
+
+def test_a_sink_is_created_for_a_stack_that_asks_for_it(tmp_path: Path) -> None:
+    setting = f"{no_cluster_files.CONFIG}  claimsmith:connections: {{sink: true}}\n"
+    klass = {"components/connection-sink/class.yaml": no_cluster_files.SINK}
+    before = Project(write_files(tmp_path / "before", {**no_cluster_files.FILES, **klass}))
+    after = Project(
+        write_files(tmp_path / "after", {**no_cluster_files.FILES, **klass, "stacks/Pulumi.dev.yaml": setting})
+    )
+    found = changes(review_stack(before, after, "dev"))
+    assert found == {"connection-details/place": ("created", {}), "connection-details/content": ("created", {})}

@@ -8,7 +8,7 @@ it exists is read from `outputs`. Texts of the class may name outputs of sibling
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Annotated, Any
@@ -17,13 +17,14 @@ from pydantic import AfterValidator, BeforeValidator, Field
 
 from claimsmith.base import fieldpath
 from claimsmith.base.documents import Document
-from claimsmith.base.errors import Collector, EngineError, FieldPathError, ModelError, Problem, did_you_mean, suggest
+from claimsmith.base.errors import Collector, EngineError, ModelError, Problem, did_you_mean, suggest
 from claimsmith.base.labels import CONTROLLER_OWNED, EXTERNAL_NAME, PROTECT, TAGS, TIMEOUT
 from claimsmith.base.model import Model
 from claimsmith.base.parse import parse
 from claimsmith.base.values import Interpolation, SiblingOutput, mapped, object_at, walk
 from claimsmith.dialects.common.checked import FieldPath, TypeToken
-from claimsmith.dialects.common.klass import Detail, Patch, Side, Template
+from claimsmith.dialects.common.interpolations import interpolated_natives, interpolation
+from claimsmith.dialects.common.klass import Patch, Side, Template
 from claimsmith.dialects.common.metadata import Annotations, Labels
 from claimsmith.providers.tokens import Token
 
@@ -38,8 +39,6 @@ SELECTOR = "Selector"
 _SAME_PARENT = ("matchComposite", "matchControllerRef")
 _OF_NATIVES = ("id", "urn", OUTPUTS)
 _DURATION = re.compile(r"([1-9][0-9]*(\.[0-9]+)?(s|m|h))+")
-_INTERPOLATION = re.compile(r"\$\$|\$\{([^{}]*)\}")
-_IN_TEXT = re.compile(r"(\$?)\$\{([^{}]*)\}")
 
 
 def _listed(value: Any) -> Any:
@@ -172,59 +171,6 @@ def _interpolated(properties: Mapping[str, Any], document: Document, at: str) ->
     return found
 
 
-def interpolation(value: Any) -> Any:
-    """A value of a class with its `${sibling.output}` parts taken apart; `$$` is a literal `$`, as in Pulumi YAML."""
-    if not isinstance(value, str) or "$" not in value:
-        return value
-    return _joined(_parts(value))
-
-
-def _parts(text: str) -> Iterator[str | SiblingOutput]:
-    end = 0
-    for match in _INTERPOLATION.finditer(text):
-        yield _plain(text[end : match.start()])
-        end = match.end()
-        yield "$" if match[1] is None else _output(match[1])
-    yield _plain(text[end:])
-
-
-def _plain(text: str) -> str:
-    if "${" in text:
-        raise _unreadable(text[text.index("${") :], "it has no closing brace")
-    return text
-
-
-def _joined(parts: Iterable[str | SiblingOutput]) -> Any:
-    """The parts with neighbouring texts as one; a plain text where no part is an output."""
-    joined: list[str | SiblingOutput] = []
-    for part in parts:
-        if isinstance(part, str) and joined and isinstance(joined[-1], str):
-            joined[-1] += part
-        elif part != "":
-            joined.append(part)
-    if all(isinstance(part, str) for part in joined):
-        return "".join(map(str, joined))
-    return Interpolation(tuple(joined))
-
-
-def _output(text: str) -> SiblingOutput:
-    """The output that the inside of `${…}` names."""
-    try:
-        path = fieldpath.parse(text.strip())
-    except FieldPathError as error:
-        raise _unreadable(f"${{{text}}}", error.problems[0].what) from error
-    if not path or not isinstance(path[0], str):
-        raise _unreadable(f"${{{text}}}", "it names no sibling")
-    if len(path) == 1:
-        raise _unreadable(f"${{{text}}}", f"it does not say which output of {path[0]!r} is meant")
-    return SiblingOutput(path[0], path[1:])
-
-
-def _unreadable(text: str, why: str) -> ModelError:
-    fix = "write ${sibling.output}, like ${role.name}; a literal ${ is written $${"
-    return ModelError(Problem(f"cannot read the interpolation {text!r}: {why}", fix=fix))
-
-
 def wired(templates: Sequence[Template], document: Document, *, closed: bool = True) -> tuple[Template, ...]:
     """The templates of a class with their connections: selectors of native ones resolved, interpolations checked.
 
@@ -254,28 +200,7 @@ def _wired_base(
         return {**base, PROPERTIES: _selected(base.get(PROPERTIES, {}), (PROPERTIES,), template, templates, document)}
     others = set(natives) - {template.name}
     kept = ("apiVersion", "kind", "metadata")
-    return {k: v if k in kept else mapped(v, partial(_of_native, natives=others)) for k, v in base.items()}
-
-
-def _of_native(value: Any, natives: Collection[str]) -> Any:
-    """A value of a Kubernetes object, an interpolation where it names outputs of native siblings."""
-    if not isinstance(value, str) or "${" not in value:
-        return value
-
-    def output(text: str) -> SiblingOutput | None:
-        path = fieldpath.parse_or_root(text.strip())
-        return SiblingOutput(path[0], path[1:]) if len(path) > 1 and path[0] in natives else None  # type: ignore[arg-type]
-
-    parts: list[str | SiblingOutput] = []
-    end = 0
-    for match in _IN_TEXT.finditer(value):
-        found = output(match[2])
-        if found is None:
-            continue
-        # Of `$${role.name}` only the literal stays, as in the properties of a native resource.
-        parts += [value[end : match.start()], match[0].removeprefix("$") if match[1] else found]
-        end = match.end()
-    return _joined([*parts, value[end:]])
+    return {k: v if k in kept else mapped(v, partial(interpolated_natives, natives=others)) for k, v in base.items()}
 
 
 def _selected(
@@ -441,44 +366,3 @@ def is_target(path: fieldpath.Path) -> bool:
         or path == (OPTIONS, "provider")
         or (path[:2] == ("metadata", "labels") and len(path) > 2)
     )
-
-
-class NamedDetail(Model):
-    """`connectionDetails` of a class: a key of the child's Secret, a field, a fixed text, or a setting of the stack."""
-
-    name: str | None = None
-    from_connection_secret_key: str | None = None
-    from_field_path: str | None = None
-    from_resource: str | None = None
-    from_config: str | None = None
-    value: str | None = None
-
-    def detail(self, document: Document, at: str) -> Detail:
-        """The detail as a class keeps it; one with no source, or with two, is refused."""
-        key, config = self.from_connection_secret_key, self.from_config
-        sources = {
-            "fromConnectionSecretKey": key,
-            "fromFieldPath": self.from_field_path,
-            "fromConfig": config,
-            "value": self.value,
-        }
-        given = [word for word, value in sources.items() if value is not None]
-        if len(given) != 1:
-            what = f"a connection detail has {' and '.join(given) if given else 'no source'}"
-            raise ModelError(document.problem(what, at, f"keep one of: {', '.join(sources)}"))
-        if self.from_resource is not None and given[0] in ("fromConfig", "value"):
-            what = f"a connection detail with {given[0]} comes from no resource"
-            raise ModelError(document.problem(what, f"{at}.fromResource", "remove it"))
-        name = self.name or key
-        if not name:
-            raise ModelError(document.problem("a connection detail has no name", at, "add name:"))
-        return Detail(name, key or "", self.from_field_path, self.value, self.from_resource, config)
-
-
-def details_of(
-    listed: Sequence[NamedDetail] | None, document: Document, at: str, *, native: bool
-) -> tuple[Detail, ...] | None:
-    """The connection details of a template; None, every key of its Secret, where a Kubernetes object lists none."""
-    if listed is None:
-        return () if native else None
-    return tuple(d.detail(document, f"{at}.connectionDetails[{i}]") for i, d in enumerate(listed))

@@ -15,11 +15,12 @@ from claimsmith.base.parse import parse
 from claimsmith.base.transform import Transform
 from claimsmith.dialects.common import opaque, ordering
 from claimsmith.dialects.common.checked import FieldPath
+from claimsmith.dialects.common.details import NamedDetail, details_of
 from claimsmith.dialects.common.dialect import Dialect
 from claimsmith.dialects.common.klass import Class, Detail, Patch, Template
 from claimsmith.dialects.common.loops import ForEach, check_loops
 from claimsmith.dialects.common.metadata import ApiVersion, Head, Kind
-from claimsmith.dialects.common.native import NamedDetail, details_of, wired
+from claimsmith.dialects.common.native import wired
 from claimsmith.dialects.common.opaque import OpaqueTemplate
 from claimsmith.dialects.common.policy import Policy
 from claimsmith.dialects.common.template import class_of, cleaned, names_of, refuse_namespace, spelt_path

@@ -15,10 +15,11 @@ from claimsmith.base.names import GroupKind, is_native
 from claimsmith.base.parse import parse
 from claimsmith.base.transform import Transform
 from claimsmith.dialects.common import ordering
+from claimsmith.dialects.common.details import NamedDetail, details_of
 from claimsmith.dialects.common.klass import Class, Patch, Template
 from claimsmith.dialects.common.loops import ForEach, check_loops
 from claimsmith.dialects.common.metadata import Head
-from claimsmith.dialects.common.native import NamedDetail, details_of, wired
+from claimsmith.dialects.common.native import wired
 from claimsmith.dialects.common.policy import Policy
 from claimsmith.dialects.common.template import class_of, cleaned, names_of, refuse_namespace, spelt_path
 from claimsmith.dialects.definitions.dialect import INSTANCES

@@ -17,6 +17,7 @@ from claimsmith.compose.connections import Connection, secret_document
 from claimsmith.compose.expand import Child, Draft, claim_data
 from claimsmith.compose.options import Options, options_of, waiting
 from claimsmith.compose.plan import Plan, PlannedClaim, hold
+from claimsmith.compose.sinks import COMPONENT, SERVES
 from claimsmith.compose.workload_plan import PlannedWorkload
 from claimsmith.providers import tokens as urns
 
@@ -125,6 +126,7 @@ def planned_resources(
     found = [
         *_provided(plan, provided or {}),
         *(m for claim in plan.claims for m in _claim(plan, claim, _place(plan, claim), "", claim.address)),
+        *(m for claim in plan.claims for m in _sink(plan, claim)),
         *_workloads(plan, list(drafts)),
     ]
     if records:
@@ -187,6 +189,13 @@ def _claim(plan: Plan, claim: PlannedClaim, here: _Place, prefix: str, root: str
             urn, root, f"{prefix}{word}", document, bare, tuple(aliases), planned=claim, secret=secret
         )
     yield from _held(plan, claim, here, prefix, root)
+
+
+def _sink(plan: Plan, claim: PlannedClaim) -> Iterator[PlannedResource]:
+    """What takes the connection details of a claim to native resources: a part of the claim."""
+    if sink := plan.sinks.get(claim.address):
+        here = _place(plan, claim).below(SERVES, COMPONENT)
+        yield from _claim(plan, sink, here, f"{COMPONENT}/", claim.address)
 
 
 def _claim_records(claim: PlannedClaim, here: _Place, prefix: str, root: str) -> Iterator[PlannedResource]:
