@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 from benchmarks import workload
@@ -11,6 +12,8 @@ from benchmarks.measure import ROOT, Row, Settings, middle, pairs, processor_tim
 GROWTH = ("render", "bind", "validate", "review")
 """The commands whose time must grow with the claims, and not faster."""
 SMALL, LARGE, CHILDREN = 100, 10_000, 5
+AWS = (250, 500, 1000)
+"""The numbers of claims with types of a large provider: the first is what the others are compared with."""
 
 
 def help_(settings: Settings, _: Path) -> list[Row]:
@@ -140,13 +143,36 @@ def growth(settings: Settings, folder: Path) -> list[Row]:
     return rows
 
 
+def aws(settings: Settings, folder: Path) -> list[Row]:
+    """The time per claim of `validate` with types of a large provider, whose SDK is read."""
+    if find_spec("pulumi_aws") is None:
+        print("aws: left out, the SDK is not installed; run: make test-sdks", file=sys.stderr)
+        return []
+    first, *larger = AWS
+    roots = {claims: _prepared(workload.write_buckets(folder / f"aws-{claims}", claims=claims)) for claims in AWS}
+    tasks = {claims: task("command", str(root), "validate", "dev") for claims, root in roots.items()}
+    rows: list[Row] = []
+    for claims in larger:
+        found = pairs(tasks[claims], tasks[first], settings)
+        each = f"{middle(found, 0) / claims * 1000:.2f} ms against {middle(found, 1) / first * 1000:.2f} ms"
+        measure = f"`validate` with types of AWS: time per claim at {claims:,} claims against {first}"
+        values = [ratio * first / claims for ratio in ratios(found)]
+        rows.append(Row("aws", measure, values, 1.1, detail=f"{each} per claim of 4 native children"))
+    return rows
+
+
 def _bound(root: Path, *, claims: int, children: int) -> Path:
     """A project whose claims are bound and whose components are generated."""
     if not root.exists():
-        workload.write_project(root, claims=claims, children=children)
-        run([sys.executable, "-m", "claimsmith.cli", "-C", str(root), "generate"])
-        run([sys.executable, "-m", "claimsmith.cli", "-C", str(root), "bind", "dev"])
+        _prepared(workload.write_project(root, claims=claims, children=children))
         _change(root)
+    return root
+
+
+def _prepared(root: Path) -> Path:
+    """The project with its components and its bindings."""
+    for words in (["generate"], ["bind", "dev"]):
+        run([sys.executable, "-m", "claimsmith.cli", "-C", str(root), *words])
     return root
 
 
@@ -178,4 +204,5 @@ BENCHES = {
     "functions": functions,
     "render": render,
     "growth": growth,
+    "aws": aws,
 }

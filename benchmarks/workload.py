@@ -91,6 +91,27 @@ def write_project(root: Path, *, claims: int, children: int, patches: int = 10) 
     return root
 
 
+def write_buckets(root: Path, *, claims: int) -> Path:
+    """A project of the example platform's buckets: each claim composes four resources of the AWS provider."""
+    write(root / "Pulumi.yaml", {"name": "bench", "runtime": "python", "main": "stacks", "stackConfigDir": "stacks"})
+    own = Path(__file__).parents[1] / "examples" / "clouds" / "components" / "bucket" / "class.yaml"
+    copy = root / "components" / "bucket" / "class.yaml"
+    copy.parent.mkdir(parents=True)
+    copy.write_bytes(own.read_bytes())
+    kind = {"apiVersion": "infrastructure.crossplane.io/v1alpha1", "kind": "CompositeResourceClass", "name": "bucket"}
+    documents = [
+        {
+            "apiVersion": "platform.example.org/v1alpha1",
+            "kind": "Bucket",
+            "metadata": {"namespace": f"team-{number % 20}", "name": f"bucket-{number}"},
+            "spec": {"classRef": kind, "forceDestroy": number % 2 == 0},
+        }
+        for number in range(claims)
+    ]
+    write(root / "stacks" / "dev" / "claims" / "buckets.yaml", *documents)
+    return root
+
+
 def write(path: Path, *documents: dict[str, Any]) -> None:
     """Write documents as a YAML stream."""
     path.parent.mkdir(parents=True, exist_ok=True)
