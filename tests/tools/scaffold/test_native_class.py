@@ -53,15 +53,15 @@ def findings(root: Path) -> list[str]:
         pytest.param(
             ["postgresql:Role", "postgresql:Role", "postgresql:Function"],
             {
-                "role": ("postgresql:Role", None, []),
+                "role": ("postgresql:Role", None, ["name"]),
                 "role-2": ("postgresql:Role", None, []),
-                "function": ("postgresql:Function", None, ["body"]),
+                "function": ("postgresql:Function", None, ["name", "body"]),
             },
             id="names-are-numbered",
         ),
         pytest.param(
             ["postgresql:index/database:Database"],
-            {"database": ("postgresql:Database", None, [])},
+            {"database": ("postgresql:Database", None, ["name"])},
             id="full-token",
         ),
         large(

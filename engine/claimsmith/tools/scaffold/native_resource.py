@@ -28,6 +28,8 @@ from claimsmith.tools.scaffold.claim_file import flow
 
 _WIDTH = 118
 _SENTENCE = re.compile(r"(?<=[.!?])\s")
+_UNNAMED = ("postgresql",)
+"""Providers that name nothing themselves, although their SDKs call the name optional (pulumi-postgresql 3.18)."""
 _DEEPEST = 4
 """Required objects in required objects: deeper ones are taken from the claim as they are."""
 
@@ -84,12 +86,21 @@ def resource_lines(native: Native, name: str, others: Sequence[Native], words: W
     patched = [i.path for i in inputs if i.path not in selected and i.path not in fixed]
     yield f"  - name: {name}\n    base:\n      type: {native.token}"
     yield from _base(native, {**fixed, **selected})
-    if patched:
+    named = _named_by_claim(native, name)
+    if patched or named:
         yield "    patches:"
+    if named:
+        yield f"    - {words.origin}: metadata.name\n      {words.target}: properties.name"
     for path in patched:
         yield f"    - {words.origin}: spec.{'.'.join(path)}"
         yield f"      {words.target}: properties.{'.'.join(path)}"
     yield from _details(native)
+
+
+def _named_by_claim(native: Native, name: str) -> bool:
+    """Whether the claim must name the resource; the second one of a type is left to the class."""
+    found = native.type.inputs.get("name")
+    return native.index.package in _UNNAMED and found is not None and name == kebab(native.type.python_class)
 
 
 def names_of(natives: Sequence[Native]) -> list[str]:
