@@ -46,6 +46,7 @@ def keep(rows: Sequence[Row]) -> list[Row]:
         "fleet",
         "render",
         "growth",
+        "aws",
         "help",
         "start",
         "patches",

@@ -198,7 +198,7 @@ def test_the_second_time_changes_nothing(ready: Path, words: tuple[str, ...], fi
     before, moment = contents(ready), (ready / file).stat().st_mtime_ns
     result = run(*words)
     assert result.exit_code == 0
-    assert result.stdout.rstrip().endswith("none")
+    assert result.stdout.rstrip().endswith(("none", "no change: 1 record"))
     assert contents(ready) == before
     assert (ready / file).stat().st_mtime_ns == moment
 
@@ -268,7 +268,46 @@ def test_a_class_that_serves_nobody_is_not_bound_anew(ready: Path) -> None:
     assert (result.exit_code, "did you mean 'small'?" in result.stderr) == (1, True)
 
 
+@pytest.mark.parametrize("name", ["sql", "default/sql", "Database/default/sql", KEY])
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["explain", "dev"],
+        ["render", "dev"],
+        ["bind", "dev", "--rebind"],
+        ["bind", "dev", "--repick"],
+        ["graph", "dev", "--claim"],
+    ],
+    ids=" ".join,
+)
+def test_a_claim_is_named_the_same_way_everywhere(ready: Path, words: list[str], name: str) -> None:
+    assert run(*words, name).exit_code == 0
+    wrong = run(*words, "sqll")
+    assert (wrong.exit_code, "there is no claim 'sqll' in dev" in wrong.stderr) == (1, True)
+
+
+def test_bind_shows_what_changes(project: Path) -> None:
+    assert "bound" in run("bind", "dev").stdout
+    assert run("bind", "dev").stdout == "no change: 1 record\n"
+    assert len(json.loads(run("bind", "dev", "--output", "json").stdout)["bindings"]) == 1
+
+
 # How it looks
+
+
+@pytest.mark.skipif(not hasattr(os, "openpty"), reason="needs a pseudo terminal")
+@pytest.mark.parametrize("words", [["render", "nowhere"], ["classes"], ["review"]], ids=" ".join)
+def test_no_color_means_none(ready: Path, words: list[str]) -> None:
+    ours, theirs = os.openpty()
+    command = [sys.executable, "-m", "claimsmith.cli", *words]
+    environment = {**os.environ, "NO_COLOR": "1", "TERM": "xterm-256color"}
+    subprocess.run(command, cwd=ready, env=environment, stdout=theirs, stderr=theirs, check=False)
+    os.close(theirs)
+    shown = os.read(ours, 65536).decode()
+    os.close(ours)
+    assert shown
+    assert "\x1b[1m" not in shown
+    assert "\x1b[3" not in shown
 
 
 def test_no_colours_where_nobody_looks(project: Path) -> None:

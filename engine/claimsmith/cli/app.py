@@ -140,24 +140,26 @@ def bind(
     stack: Stack,
     rebind: Annotated[
         list[str] | None,
-        typer.Option(
-            help="A claim to choose a class for anew, as Kind.group/namespace/name.", autocompletion=completion.claims
-        ),
+        typer.Option(metavar="CLAIM", help="A claim to choose a class for anew.", autocompletion=completion.claims),
     ] = None,
     rebind_class: Annotated[
         list[str] | None,
-        typer.Option(help="A class whose claims are all to be bound anew, after it was changed on purpose."),
+        typer.Option(
+            metavar="CLASS",
+            help="A class whose claims all choose anew, and may move to another one.",
+            autocompletion=completion.class_names,
+        ),
     ] = None,
     repick: Annotated[
         list[str] | None,
-        typer.Option(
-            help="A claim whose selectors pick anew, as Kind.group/namespace/name.", autocompletion=completion.claims
-        ),
+        typer.Option(metavar="CLAIM", help="A claim whose selectors pick anew.", autocompletion=completion.claims),
     ] = None,
     forget: Annotated[
         list[str] | None,
         typer.Option(
-            help="A claim whose record is to go: one that is gone and was released, or one with a broken record."
+            metavar="CLAIM",
+            help="A claim whose record is to go: one that is gone and was released, or one with a broken record.",
+            autocompletion=completion.claims,
         ),
     ] = None,
     check: Annotated[bool, typer.Option("--check", help="Write nothing; exit 1 where something would change.")] = False,
@@ -166,12 +168,14 @@ def bind(
 ) -> None:
     """Choose a class for each claim and record the choice.
 
-    Claims that are bound already keep their class. The record is stacks/STACK/bindings.yaml.
+    Claims that are bound already keep their class. The record is stacks/STACK/bindings.yaml. Shows the records that
+    change; --output json has all.
 
-    Example: claimsmith bind dev --rebind MySQLInstance.database.example.org/default/sql
+    Example: claimsmith bind dev --rebind sql
 
     Example: claimsmith bind prod --rebind-class private-mysql-server
     """
+    from claimsmith.base.printable import counted
     from claimsmith.tools.bind import bind as bind_stack
 
     result = bind_stack(
@@ -184,8 +188,11 @@ def bind(
         check=check,
         strict=strict,
     )
-    rows = [(r.claim.short, r.klass.name, r.reason, r.change) for r in result.rows]
-    console.print_rows(output, result.to_dict(), ("CLAIM", "CLASS", "REASON", "CHANGE"), rows)
+    rows = [(r.claim.short, r.klass.name, r.reason, r.change) for r in result.rows if r.change != "none"]
+    if rows or output == Format.json:
+        console.print_rows(output, result.to_dict(), ("CLAIM", "CLASS", "REASON", "CHANGE"), rows)
+    else:
+        console.print_line(f"no change: {counted(len(result.rows), 'record')}")
     console.print_problems([*result.warnings, *result.unread], label="warning")
     console.print_problems(result.errors)
     raise typer.Exit(1 if result.errors or (check and result.changed) else 0)
@@ -200,7 +207,8 @@ def render(
     claim: Annotated[
         str | None,
         typer.Argument(
-            help="One claim, as Kind.group/namespace/name; or the composition's file.", autocompletion=completion.claims
+            help="One claim: its name, or Kind.group/namespace/name. Or the composition's file.",
+            autocompletion=completion.claims,
         ),
     ] = None,
     functions: Annotated[Path | None, typer.Argument(help="With files: the functions of the pipeline.")] = None,

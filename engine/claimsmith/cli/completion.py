@@ -23,10 +23,10 @@ def stacks(context: typer.Context, incomplete: str) -> list[str]:
 
 
 def claims(context: typer.Context, incomplete: str) -> list[str]:
-    """The claims of the stack that stands before, as Kind.group/namespace/name; of all stacks where none does."""
+    """The claims of the stack that stands before, by name and as Kind.group/namespace/name; of all where none does."""
     # While an option's value is typed, click has not parsed the words before it.
     named = context.params.get("stack") or next(iter(context.args), None)
-    return _offered(incomplete, lambda: _claims(_root(context), [named] if named else None))
+    return _offered(incomplete, lambda: _by_name(_claims(_root(context), [named] if named else None)))
 
 
 def kinds(context: typer.Context, incomplete: str) -> list[str]:
@@ -74,6 +74,14 @@ def _root(context: typer.Context) -> Path:
 
 def _stacks(root: Path) -> Iterator[str]:
     return (p.parent.name for p in (root / "stacks").glob("*/claims"))
+
+
+def _by_name(claims: Iterable[str]) -> Iterator[str]:
+    """Each claim, and before it its name alone where no other claim has it."""
+    whole = sorted(set(claims))
+    names = [claim.rpartition("/")[2] for claim in whole]
+    yield from (name for name in names if names.count(name) == 1)
+    yield from whole
 
 
 def _claims(root: Path, names: list[str] | None) -> Iterator[str]:

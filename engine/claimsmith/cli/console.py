@@ -103,6 +103,16 @@ def _folder_is_gone() -> bool:
     return False
 
 
+def _coloured() -> bool | None:
+    """False where NO_COLOR is set; else None: colours on a terminal only."""
+    return False if os.environ.get("NO_COLOR") else None
+
+
+def _plain() -> dict[str, Any]:
+    """Without any colour or style where NO_COLOR is set: rich itself would keep bold and dim."""
+    return {"color_system": None} if os.environ.get("NO_COLOR") else {}
+
+
 def interactive() -> bool:
     """Whether there is somebody to ask."""
     return sys.stdin.isatty()
@@ -119,7 +129,7 @@ def print_problems(problems: Iterable[Problem], *, label: str = "error") -> None
     """Write problems to standard error, the fix below each."""
     colour = {"error": typer.colors.RED, "warning": typer.colors.YELLOW}[label]
     for problem in problems:
-        typer.secho(f"{label}: ", fg=colour, bold=True, err=True, nl=False)
+        typer.secho(f"{label}: ", fg=colour, bold=True, err=True, nl=False, color=_coloured())
         typer.echo(str(problem), err=True)
 
 
@@ -159,7 +169,7 @@ def print_styled(lines: Iterable[Sequence[tuple[str, str]]], colours: Mapping[st
     from rich.console import Console
     from rich.text import Text
 
-    out = Console(highlight=False, soft_wrap=True)
+    out = Console(highlight=False, soft_wrap=True, **_plain())
     for line in lines:
         out.print(Text.assemble(*((part, colours.get(style, "")) for style, part in line)))
 
@@ -172,7 +182,7 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
         for row in (columns, *rows)
     ]
-    typer.secho(lines[0], bold=True)
+    typer.secho(lines[0], bold=True, color=_coloured())
     for line in lines[1:]:
         print_line(line)
 
@@ -202,7 +212,7 @@ def progress(title: str, total: int | None = None, *, quiet: bool = False) -> It
             TextColumn("{task.fields[word]}", markup=False),
             TimeElapsedColumn(),
         )
-        with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        with Progress(*columns, console=Console(stderr=True, **_plain()), transient=True) as bar:
             task = bar.add_task(title, total=total, word="")
 
             def move(done: int, word: str = "") -> None:

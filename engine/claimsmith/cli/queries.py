@@ -29,9 +29,7 @@ def explain(
     stack: Stack,
     claim: Annotated[
         str | None,
-        typer.Argument(
-            help="One claim, as Kind.group/namespace/name, or the end of it.", autocompletion=completion.claims
-        ),
+        typer.Argument(help="One claim: its name, or Kind.group/namespace/name.", autocompletion=completion.claims),
     ] = None,
     more: Annotated[str | None, typer.Argument(hidden=True)] = None,
     child: Annotated[
@@ -93,9 +91,7 @@ def connection(
     stack: Stack,
     claim: Annotated[
         str,
-        typer.Argument(
-            help="The claim, as Kind.group/namespace/name, or the end of it.", autocompletion=completion.claims
-        ),
+        typer.Argument(help="The claim: its name, or Kind.group/namespace/name.", autocompletion=completion.claims),
     ],
     form: Annotated[
         Connection, typer.Option("--format", help="Variables for a shell, JSON, YAML, or one URI.")
@@ -191,9 +187,7 @@ def graph(
     klass: Annotated[
         str | None, typer.Option("--class", help="A class by itself; with a stack, the claims that it serves there.")
     ] = None,
-    claim: Annotated[
-        str | None, typer.Option(help="One claim, as Kind.group/namespace/name, or the end of it.")
-    ] = None,
+    claim: Annotated[str | None, typer.Option(help="One claim: its name, or Kind.group/namespace/name.")] = None,
     format_: Annotated[
         Drawing | None, typer.Option("--format", help="By default the file's extension, else svg.")
     ] = None,

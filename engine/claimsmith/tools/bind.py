@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from claimsmith.base.errors import BindingError, ComposeError, ModelError, Problem, suggest
+from claimsmith.base.errors import BindingError, ComposeError, LoadError, ModelError, Problem, suggest
 from claimsmith.base.names import ClaimKey, ClassKey
 from claimsmith.compose import released, scheduling
 from claimsmith.platform import binding, bindings_file
 from claimsmith.platform.binding import Record
 from claimsmith.project.project import Project
 from claimsmith.project.writing import write_atomically
+from claimsmith.tools.explain.facts import named
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +110,8 @@ def bound(
     records += scheduling.to_records(scheduled.placements, before)
     known = {r.claim: r for r in before}
     present = {r.claim for r in records}
-    left = [r for r in before if r.claim not in present and str(r.claim) not in forget]
+    forgotten = _forgotten(forget, before, stack)
+    left = [r for r in before if r.claim not in present and str(r.claim) not in forgotten]
     records = sorted([*records, *released.keep(catalog, left)], key=lambda r: r.claim)
     rows = [BindRow(r.claim, r.klass, r.reason, _change(known.get(r.claim), r)) for r in records]
     kept = {r.claim for r in records}
@@ -150,7 +153,14 @@ def _change(old: binding.Record | None, new: binding.Record) -> str:
 def _claim_key(text: str, project: Project, stack: str) -> ClaimKey:
     catalog = project.catalog(stack)
     recorded = [r.claim for r in project.records(stack)]
-    known = {str(k): k for k in (*catalog.claims, *catalog.workloads.applications, *recorded)}
-    if text not in known:
-        raise BindingError(Problem(f"there is no claim {text!r} in {stack}", fix=suggest(text, known)))
-    return known[text]
+    return named(text, dict.fromkeys((*catalog.claims, *catalog.workloads.applications, *recorded)), stack)
+
+
+def _forgotten(texts: Sequence[str], records: Sequence[Record], stack: str) -> set[str]:
+    """The claims whose records are to go; one whose broken record was removed already has none."""
+    recorded = [r.claim for r in records]
+    found = set(texts)
+    for text in texts:
+        with suppress(LoadError):
+            found.add(str(named(text, recorded, stack)))
+    return found

@@ -7,9 +7,9 @@ from dataclasses import replace
 from typing import Any
 
 from claimsmith import render as renderer
-from claimsmith.base.errors import LoadError, Problem, suggest
 from claimsmith.compose.plan import Plan
 from claimsmith.project.project import Project
+from claimsmith.tools.explain.facts import named
 
 
 def rendered(project: Project, stack: str, claim: str | None = None) -> Iterator[str]:
@@ -27,9 +27,8 @@ def rendered_documents(project: Project, stack: str, claim: str | None = None) -
 def _narrowed(plan: Plan, claim: str | None) -> Plan:
     if claim is None:
         return plan
-    chosen = tuple(c for c in plan.claims if c.address == claim)
-    workloads = tuple(w for w in plan.workloads if w.address == claim)
-    if not chosen and not workloads:
-        known = [*(c.address for c in plan.claims), *(w.address for w in plan.workloads)]
-        raise LoadError(Problem(f"there is no claim {claim!r} in {plan.stack}", fix=suggest(claim, known)))
+    keys = [*(c.binding.claim.key for c in plan.claims), *(w.placement.application.key for w in plan.workloads)]
+    address = str(named(claim, keys, plan.stack))
+    chosen = tuple(c for c in plan.claims if c.address == address)
+    workloads = tuple(w for w in plan.workloads if w.address == address)
     return replace(plan, claims=chosen, workloads=workloads)
