@@ -34,7 +34,6 @@ def named(name: str) -> Response:
         pytest.param(desiring(kind=None), "has no kind", id="no-kind"),
         pytest.param(desiring(apiVersion=3), "has no apiVersion", id="no-apiVersion"),
         pytest.param(desiring(metadata=[]), "metadata that is no object", id="metadata"),
-        pytest.param(desiring(""), "as a name", id="no-name"),
         pytest.param(desiring("a\x1b[31m"), "as a name", id="control-characters"),
         pytest.param(desiring("x" * 2000), "as a name", id="long-name"),
         pytest.param(desiring(n=[float("inf")]), "not finite", id="infinite"),

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from claimsmith.base.errors import EngineError
-from claimsmith.functions import kcl, worker
+from claimsmith.functions import answers, kcl, worker
 from claimsmith.functions.protocol import Condition, Ready, Request, Resource, Response, Selector, Severity, State
 from tests.support.function_calls import XR, managed, place, request
 
@@ -256,3 +256,9 @@ def test_limits(source: str, seconds: float, what: str) -> None:
         assert own.pid is None
     finally:
         own.stop()
+
+
+def test_one_resource_may_have_no_name() -> None:
+    response = run(f"items = [{{{THING}}}]")
+    assert list(response.desired.resources) == [""]
+    answers.check(response, request())

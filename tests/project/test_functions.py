@@ -105,6 +105,13 @@ def test_refused_modules(text: str, what: str, tmp_path: Path) -> None:
     assert caught.value.problems[0].fix
 
 
+def test_a_built_in_function_by_its_input_stays_built_in(tmp_path: Path) -> None:
+    """Examples of functions call them as they like, and run them at an address for development."""
+    found = declared(tmp_path, function("kcl-function", **{"render.crossplane.io_runtime": "Development"}))
+    data = {"apiVersion": "krm.kcl.dev/v1alpha1", "kind": "KCLInput", "spec": {"source": KCL % "x"}}
+    assert list(run(found, "kcl-function", data).desired.resources) == ["x"]
+
+
 @pytest.mark.parametrize(
     ("link", "target"),
     [

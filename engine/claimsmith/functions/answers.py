@@ -35,7 +35,9 @@ def check(response: Response, request: Request) -> None:
     for name, resource in desired.resources.items():
         if before.resources.get(name) is resource:
             continue
-        where = f"the desired resource {_named(name)!r}"
+        if name:  # a KCL program may leave one resource without a name, as in Crossplane
+            _named(name)
+        where = f"the desired resource {name!r}"
         _head(resource.document, where)
         size = _document(resource, where, size)
     if desired.composite is not before.composite:

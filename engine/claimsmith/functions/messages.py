@@ -113,6 +113,8 @@ def decoded(message: Any) -> Response:
     desired = message.desired
     if len(desired.resources) > answers.MOST_RESOURCES:  # before all of them are read
         raise answers.refused(f"it has {len(desired.resources)} desired resources")
+    if "" in desired.resources:
+        raise answers.refused("it uses '' as a name")
     resources = {n: _decoded_resource(desired.resources[n], f"the desired resource {n!r}") for n in desired.resources}
     composite = _decoded_resource(desired.composite, "the composite")
     required = message.requirements

@@ -19,6 +19,7 @@ from claimsmith.base.names import GroupKind, group_of
 from claimsmith.base.regexp import matches
 from claimsmith.base.values import object_at
 from claimsmith.dialects.crossplane.composition import FUNCTIONS, function_of
+from claimsmith.functions import registry
 from claimsmith.functions.protocol import Function
 from claimsmith.functions.registry import Bind, Place
 from claimsmith.project.load import leads_out, load
@@ -146,11 +147,29 @@ def declared(
         if place:
             from claimsmith.functions import grpc_caller
 
-            exact[name] = _permitted(settings, grpc_caller.of_function(name, place))
+            served = _permitted(settings, grpc_caller.of_function(name, place))
+            chosen = any(
+                key in object_at(object_at(document.data, "metadata"), "annotations") for key in (_BINARY, _ADDRESS)
+            )
+            exact[name] = served if chosen else _unless_built_in(served, dict(exact))
     found = _folders(folder, root)
     embedded = {path.name: _embedded(path, root, settings) for path in found}
     confined = frozenset(path.name for path in found if (path / "main.k").is_file())
     return Declared(exact, embedded, confined, settings.seconds if settings else None)
+
+
+def _unless_built_in(served: Bind, exact: Mapping[str, Bind]) -> Bind:
+    """The function at its address, but for steps whose input belongs to a built-in one, whatever it is called here."""
+
+    def bound(place: Place) -> Function:
+        known = function_of(place.step.function, place.step.input)
+        return (
+            registry.function_for(replace(place, step=replace(place.step, function=known)), exact)
+            if known
+            else served(place)
+        )
+
+    return bound
 
 
 def _permitted(settings: FunctionSettings | None, bind: Bind) -> Bind:
