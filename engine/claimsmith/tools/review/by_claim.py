@@ -243,9 +243,9 @@ def _why(pair: Pair, comparison: Comparison) -> str:
     again = pair.new is None and resource.urn in comparison.reborn
     match pair.op:
         case Op.created if resource.urn in comparison.lost:
-            return "merged into the live object that another URN of the engine's has"
+            return "merged into the live object, which has another URN"
         case Op.deleted if again:
-            return "and with it what was just merged into it"
+            return "with the live object that the new one was merged into"
         case Op.created if resource.claim in comparison.old.claims:
             return f"one element added: {element[1]!r}" if (element := _element(resource)) else "its template is new"
         case Op.deleted | Op.retained if resource.claim in comparison.new.claims:
