@@ -136,7 +136,9 @@ def test_a_template_whose_name_has_slashes_is_updated() -> None:
 )
 def test_a_child_that_would_be_created_anew_and_deleted_is_refused(before: str) -> None:
     wanted = plan()
-    with pytest.raises(DeployError, match="it would be created anew, and deleted with that one") as caught:
+    with pytest.raises(
+        DeployError, match="the engine would create it again, then delete it with the old one"
+    ) as caught:
         preflight.refuse_foreign(wanted, Cluster(), held_as(wanted, before), records=False)
     assert PREVIOUS_API_VERSION in caught.value.problems[0].fix
 
@@ -166,7 +168,7 @@ def test_a_record_of_a_live_control_plane_is_refused() -> None:
     wanted = plan()
     claim = {"kind": "Database", "metadata": {"name": "sql", "namespace": "default"}}
     assert preflight.refuse_foreign(wanted, Cluster(claim), {}, records=False) == {}
-    with pytest.raises(DeployError, match="its record Database default/sql is there already and was not created"):
+    with pytest.raises(DeployError, match="its record Database default/sql already exists and was not created"):
         preflight.refuse_foreign(wanted, Cluster(claim), {}, records=True)
 
 
@@ -196,7 +198,7 @@ SHOP_KEY = ObjectKey(GroupKind("", "Namespace"), "", "shop")
 
 @pytest.mark.parametrize("held", [{}, {SHOP_KEY: "urn"}], ids=["new", "in-the-state"])
 def test_what_is_given_is_looked_up_in_every_run(held: dict[ObjectKey, str]) -> None:
-    with pytest.raises(DeployError, match="resources provides Namespace/shop, which is there already and was not"):
+    with pytest.raises(DeployError, match="resources provides Namespace/shop, which already exists and was not"):
         preflight.refuse_foreign(given(), Cluster(SHOP), held, records=False)
 
 

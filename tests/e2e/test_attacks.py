@@ -164,7 +164,7 @@ def test_a_record_that_somebody_else_made(written: Rig) -> None:
     kept = written.client.get(resource, "attack", namespace=MINE).to_dict()
     written.client.delete(resource, "attack", namespace=MINE)
     assert ran.code != 0
-    assert "its record Database team-a/attack is there already and was not created by claimsmith" in ran.text
+    assert "its record Database team-a/attack already exists and was not created by claimsmith" in ran.text
     assert f"{PLACE}:" in ran.text
     assert kept["spec"] == {"size": 99}
 
@@ -180,6 +180,6 @@ def test_the_same_claim_from_another_stack(written: Rig) -> None:
     after = live(written)
     written.ok(written.pulumi("stack", "rm", "twin", "--yes", "--force"))
     assert ran.code != 0
-    assert f"asks for the Secret {THEIRS}/orders, which is there already and belongs to attacked/dev/" in ran.text
+    assert f"asks for the Secret {THEIRS}/orders, which already exists and belongs to attacked/dev/" in ran.text
     assert f"{place}:" in ran.text
     assert after == before

@@ -55,7 +55,7 @@ def test_a_child_that_a_live_composite_controls_is_refused(rig: Rig) -> None:
     for ran in (rig.pulumi("preview", "--stack", "dev"), rig.up("dev")):
         assert ran.code != 0
         assert "its child 'resource-group' is ResourceGroup" in ran.text
-        assert "which is there already and is controlled by XGroup live" in ran.text
+        assert "which already exists and is controlled by XGroup live" in ran.text
         assert "stacks/dev/claims/sql.yaml:" in ran.text
         assert "claimsmith.io/adopt" in ran.text
     managers = {f["manager"] for f in live(rig, RESOURCE_GROUP, names["ResourceGroup"])["metadata"]["managedFields"]}

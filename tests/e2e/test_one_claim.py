@@ -237,7 +237,7 @@ def test_a_secret_of_somebody_else_is_refused(rig: Rig) -> None:
     rig.prepare("dev")
     for ran in (rig.pulumi("preview", "--stack", "dev"), rig.up("dev")):
         assert ran.code != 0
-        assert "which is there already and was not created by claimsmith" in ran.text
+        assert "which already exists and was not created by claimsmith" in ran.text
         assert "stacks/dev/claims/sql.yaml:" in ran.text
     assert rig.secret(namespace, "sql").metadata.resourceVersion == before
     assert kept(rig, namespace) == {}

@@ -76,7 +76,7 @@ def test_another_api_version_keeps_the_object(rig: Rig) -> None:
     rig.ok(rig.claimsmith("bind", "dev", "--rebind-class", klass["metadata"]["name"]))
     refused = rig.up("dev")
     assert refused.code != 0
-    assert "it would be created anew, and deleted with that one" in refused.text
+    assert "the engine would create it again, then delete it with the old one" in refused.text
 
     base.setdefault("metadata", {})["annotations"] = {"claimsmith.io/previous-api-version": older}
     rig.write("components/mysql/class.yaml", klass)

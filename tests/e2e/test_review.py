@@ -195,7 +195,7 @@ def test_another_api_version_is_another_urn_of_one_object(deployed: Rig) -> None
     # The engine would do just that; its program refuses before it comes to it.
     refused, _ = review(rig, "--preview")
     assert refused.code == 1, refused.text
-    assert "it would be created anew, and deleted with that one" in refused.text
+    assert "the engine would create it again, then delete it with the old one" in refused.text
 
 
 def test_values_that_flow_between_children_are_told_alike(rig: Rig) -> None:

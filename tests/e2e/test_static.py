@@ -108,7 +108,7 @@ def test_what_somebody_else_made_is_not_given(platform: Rig) -> None:
     rig.create(CLOUD_SQL, instance(f"{rig.name}-theirs"))
     for ran in (rig.pulumi("preview", "--stack", "dev"), rig.up("dev")):
         assert ran.code != 0
-        assert "which is there already and was not created by claimsmith" in ran.text
+        assert "which already exists and was not created by claimsmith" in ran.text
     rig.ok(rig.destroy("dev"))
     assert [o for o in rig.live(CLOUD_SQL) if o["metadata"]["name"] == f"{rig.name}-theirs"]
     rig.delete(CLOUD_SQL, f"{rig.name}-theirs")

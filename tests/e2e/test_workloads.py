@@ -300,7 +300,7 @@ def test_scenario_3_one_cluster_is_for_some_eyes_only(rig: Rig, second: Server) 
     second.client.create(theirs)
     for ran in (rig.pulumi("preview", "--stack", "dev"), rig.up("dev")):
         assert ran.code != 0
-        assert f"ConfigMap {team}/other is in Provider.kubernetes.crossplane.io/{brought} already" in ran.text
+        assert f"ConfigMap {team}/other in Provider.kubernetes.crossplane.io/{brought} already exists" in ran.text
         assert "stacks/dev/claims/team.yaml:" in ran.text
     assert second.get("v1", "ConfigMap", "other", team)["data"] == {"touch": "not"}
     second.client.delete(ConfigMap, "other", namespace=team)
@@ -330,7 +330,7 @@ def test_scenario_3_one_cluster_is_for_some_eyes_only(rig: Rig, second: Server) 
     rig.ok(rig.claimsmith(*(w.format(f"{vault}/sensitive") for w in move)))
     ran = rig.up("dev")
     assert ran.code != 0
-    assert f"Secret {vault}/recipe is in Provider.kubernetes.crossplane.io/{brought}-2 already" in ran.text
+    assert f"Secret {vault}/recipe in Provider.kubernetes.crossplane.io/{brought}-2 already exists" in ran.text
 
     # Credentials that are gone fail that application alone, and by name; all else is told of as before.
     rig.client.delete(Secret, "again", namespace=infra)

@@ -243,13 +243,28 @@ def test_apply_all_says_which_failed():
     with pytest.raises(TransformError) as caught:
         transforms.apply_all([parse_transform(KIB), parse_transform(SIZES)], 2)
     what = caught.value.problems[0].what
-    assert what.startswith("transform at index 1 returned error: map transform could not resolve: ")
+    assert what == "map needs text, got a number (map transform at index 1)"
 
 
 def test_a_missing_key_names_the_nearest_and_the_others():
     with pytest.raises(TransformError) as caught:
         transforms.lookup({"small": 1, "large": 2}, "smal")
-    assert caught.value.problems[0].fix == "did you mean 'small'? the keys are: small, large"
+    [problem] = caught.value.problems
+    assert (problem.what, problem.fix) == ("'smal' is not allowed; use one of small, large", "did you mean 'small'?")
+
+
+@pytest.mark.parametrize(
+    ("written", "value", "fix"),
+    [
+        pytest.param(KIB, "20", "remove the quotes: 20", id="a-number-in-quotes"),
+        pytest.param(KIB, "many", "write a number, or convert the value with a convert transform before", id="a-word"),
+        pytest.param(SIZES, 2, 'write it in quotes: "2"', id="a-number-without-quotes"),
+    ],
+)
+def test_a_value_of_another_kind_is_refused_with_how_to_write_it(written, value, fix):
+    with pytest.raises(TransformError) as caught:
+        transforms.apply(parse_transform(written), value)
+    assert caught.value.problems[0].fix == fix
 
 
 @pytest.mark.parametrize("written", [SIZES, match(literal("large", {"cpu": 8}))], ids=["map", "match"])

@@ -199,8 +199,10 @@ def in_order(problems: Iterable[Problem]) -> list[Problem]:
 
 
 @contextmanager
-def at(where: Source | Callable[[], Source] | None, path: str = "", *, prefix: str = "") -> Iterator[None]:
-    """Add place and path to problems raised inside that have none; put `prefix` before their text.
+def at(
+    where: Source | Callable[[], Source] | None, path: str = "", *, prefix: str = "", suffix: str = ""
+) -> Iterator[None]:
+    """Add place and path to problems raised inside that have none; put `prefix` before their text, `suffix` behind it.
 
     A place that has to be searched for is passed as a function: it is called only if there is a problem.
     """
@@ -209,7 +211,10 @@ def at(where: Source | Callable[[], Source] | None, path: str = "", *, prefix: s
     except EngineError as error:
         where = where() if callable(where) else where
         raise type(error)(
-            *(replace(p, what=f"{prefix}{p.what}", where=p.where or where, path=p.path or path) for p in error.problems)
+            *(
+                replace(p, what=f"{prefix}{p.what}{suffix}", where=p.where or where, path=p.path or path)
+                for p in error.problems
+            )
         ) from error
 
 

@@ -40,7 +40,7 @@ from claimsmith.dialects.common.template import cleaned
 from claimsmith.dialects.workloads.reading import APPLICATION, Application, read_application
 from claimsmith.functions.registry import Declared
 from claimsmith.kubernetes.scope import Scopes, refuse_elsewhere
-from claimsmith.patching import environments, patches
+from claimsmith.patching import environments, patches, transforms
 from claimsmith.patching.compiled import Composed, Reader, compiled
 from claimsmith.platform.binding import (
     Binding,
@@ -50,6 +50,7 @@ from claimsmith.platform.binding import (
     accepted,
     bind_one,
     changed_and_gone,
+    composed_kinds,
     folded,
 )
 from claimsmith.platform.catalog import Catalog
@@ -167,8 +168,13 @@ def expand(
     drafts = [d for claim in catalog.claims.values() if (d := expander.draft(claim, ()))]
     known = {d.binding.claim.key for root in drafts for d in root.walk()} | set(catalog.claims)
     if refused is None:
-        # Else a claim may be missing because it cannot be read, and composites because their claim cannot be composed.
-        expander.bind_problems.problems += changed_and_gone(catalog, [r for r in records if r.claim not in known])
+        # Else a claim may be missing because it cannot be read. Where one could not be composed, nothing is known of the
+        # composites within it: they are not gone.
+        unseen = (
+            composed_kinds(catalog) if expander.bind_problems.problems or expander.problems.problems else frozenset()
+        )
+        gone = [r for r in records if r.claim not in known and r.claim.group_kind not in unseen]
+        expander.bind_problems.problems += changed_and_gone(catalog, gone)
     expander.bind_problems.problems = folded(expander.bind_problems.problems)
     failed = {p for p in expander.bind_problems.problems if not isinstance(p, ClassChanged)} | {
         *expander.problems.problems
@@ -513,8 +519,10 @@ def _blamed(problem: Problem, patch: Patch, template: Template | None, binding: 
     document = (template.document if template else None) or binding.klass.document
     patch_place = document.source_of(patch.at)
     whose = f"child {template.name!r}" if template else "environment"
-    what = f"{binding.claim.key}, {whose}: {problem.what} (patch at {patch_place})"
     from_claim = patch.origin is Side.claim and patch.reads
+    # What a transform refuses is a value of the claim: its field comes first.
+    field = f"{patch.reads[0]}: " if from_claim and transforms.AT in problem.what else ""
+    what = f"{binding.claim.key}, {whose}: {field}{problem.what} (patch at {patch_place})"
     where = binding.claim.document.source_of(patch.reads[0]) if from_claim else patch_place
     fix = problem.fix or "fix the claim's value or the class's patch"
     return replace(problem, what=what, where=where, path=problem.path or patch.reads[0], fix=fix)

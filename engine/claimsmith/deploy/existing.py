@@ -24,7 +24,7 @@ class Wanted:
     document: Mapping[str, Any]
     owner: str
     head: str
-    """The beginning of the error message: `… is there already and belongs to somebody else`."""
+    """The beginning of the error message: `… already exists and belongs to somebody else`."""
     where: Source | None
     path: str
     fix: str
@@ -88,7 +88,7 @@ def _is_taken(wanted: Wanted, found: Object, left: LeftBehind | None) -> bool:
 
 
 def _foreign(wanted: Wanted, found: Object, left: LeftBehind | None) -> Problem:
-    what = f"{wanted.head} already and {whose(found)}"
+    what = f"{wanted.head} already exists and {whose(found)}"
     stack = left.by(owner_of(found) or "", wanted.key) if left and controller_of(found) is None else ""
     if left and stack:
         fix = f"{left.fix(stack)}; or {wanted.fix}"

@@ -45,8 +45,8 @@ def refuse_another_cluster(project: Project, stack: str, identity: str, *, keep:
     if before != identity:
         what = f"the stack {stack!r} was deployed to the cluster {before}, but this is {identity}: wiped, or another"
         shown = path.relative_to(project.root).as_posix()
-        end = f"end the old state (pulumi stack rm {stack} --force) and take the stack out of {shown}"
-        fix = f"point its kubeconfig back; or {end}"
+        end = f"delete the old state (pulumi stack rm {stack} --force) and remove the stack from {shown}"
+        fix = f"use the former kubeconfig; or {end}"
         raise DeployError(Problem(what, fix=fix))
     if keep and stack not in known:
         write_atomically(path, json.dumps({**known, stack: identity}, indent=2) + "\n")
@@ -100,8 +100,8 @@ def wanted(plan: Plan, *, records: bool) -> Iterator[Wanted]:
 def _child(claim: PlannedClaim, child: Child) -> Wanted:
     document, template = child.document, child.template
     shown = f"{document['kind']} {key_of(document).place}"
-    head = f"{claim.address}: its child {template.name!r} is {shown}, which is there"
-    fix = f'remove that one, let it have another name, or take it over: annotate the template with {ADOPT}: "true"'
+    head = f"{claim.address}: its child {template.name!r} is {shown}, which"
+    fix = f'delete the existing object, change the name, or adopt it: annotate the template with {ADOPT}: "true"'
     # Only the platform's own file counts: otherwise a claim could take over any object that it can name.
     adopt = is_adopting(template.base)
     where = claim.binding.claim.document.source_of("metadata")
@@ -114,20 +114,20 @@ def _secret(claim: PlannedClaim, secret: Connection) -> Wanted:
     if secret is not claim.connection:
         where = claim.binding.claim.document.source_of("metadata")
         fix = "remove it, or let the class put its Secret elsewhere"
-        head = f"{claim.address}: the Secret {place} of its composite is there"
+        head = f"{claim.address}: the Secret {place} of its composite"
         return Wanted(document, claim.identity.owner, head, where, "metadata", fix)
     path = "spec.writeConnectionSecretToRef.name"
     where = claim.binding.claim.document.source_of(path)
-    head = f"{claim.address} asks for the Secret {place}, which is there"
-    fix = f'name another Secret, remove that one, or take it over: annotate the claim with {ADOPT}: "true"'
+    head = f"{claim.address} asks for the Secret {place}, which"
+    fix = f'choose another name, delete the existing Secret, or adopt it: annotate the claim with {ADOPT}: "true"'
     adopt = is_adopting(claim.binding.claim.data)
     return Wanted(document, claim.identity.owner, head, where, path, fix, adopt, always=True)
 
 
 def _provided(resource: GivenResource, plan: Plan) -> Wanted:
     """An object that the stack's files provide. The stack would delete it, and a namespace with all its objects."""
-    head = f"stacks/{plan.stack}/resources provides {resource.key}, which is there"
-    fix = f'leave it out (a reference resolves to it all the same), or take it over: annotate it with {ADOPT}: "true"'
+    head = f"stacks/{plan.stack}/resources provides {resource.key}, which"
+    fix = f'remove it from the files (references still resolve to it), or adopt it: annotate it with {ADOPT}: "true"'
     adopt = is_adopting(resource.document)
     owner = given_owner(plan.project, plan.stack)
     return Wanted(resource.document, owner, head, None, "metadata.name", fix, adopt, always=True)
@@ -160,8 +160,8 @@ def _renamed_child(claim: PlannedClaim, child: Child, urn: str) -> Problem:
     before = f"{types.rpartition('$')[2]}::{name.rpartition('/')[2]}"
     shown = f"{child.document['kind']} {key_of(child.document).place}"
     what = f"{claim.address}: its child {child.template.name!r} is {shown}, which the state holds as {before}"
-    fix = f"name what it was: {PREVIOUS_API_VERSION} on the template's base, or previousName on the template"
-    whole = f"{what}: it would be created anew, and deleted with that one"
+    fix = f"declare what it was: {PREVIOUS_API_VERSION} on the template's base, or previousName on the template"
+    whole = f"{what}: the engine would create it again, then delete it with the old one"
     return claim.binding.claim.document.problem(whole, "metadata", fix)
 
 
@@ -186,7 +186,7 @@ def _records(plan: Plan) -> Iterator[Wanted]:
 
 
 def _record(address: str, document: Mapping[str, Any], owner: str, where: Source | None = None) -> Wanted:
-    head = f"{address}: its record {document['kind']} {key_of(document).place} is there"
+    head = f"{address}: its record {document['kind']} {key_of(document).place}"
     fix = "remove what manages it, then the object, or write no records: claimsmith:records in the stack's config"
     return Wanted(document, owner, head, where, "metadata.name", fix)
 

@@ -72,7 +72,7 @@ def creating_only(arguments: type[Any]) -> dict[str, Any]:
 
 
 def import_id(provider: pulumi.ProviderResource | None, document: Mapping[str, Any]) -> str | None:
-    """The id by which the engine imports an object that is there already and taken over; None for all others."""
+    """The id by which the engine imports an object that already exists and is taken over; None for all others."""
     taken = provider.taken if isinstance(provider, ClusterProvider) else {}
     # A name that is known only later is nobody's yet.
     return taken.get(key_of(document)) if taken and isinstance(document["metadata"]["name"], str) else None

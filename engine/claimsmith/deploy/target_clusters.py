@@ -129,7 +129,7 @@ def _object(
     workload: PlannedWorkload, path: str, document: Mapping[str, Any], owner: str, *, adopt: bool = False
 ) -> Wanted:
     cluster = workload.placement.target.cluster.identity
-    head = f"{workload.address}: {document['kind']} {key_of(document).place} is in {cluster}"
+    head = f"{workload.address}: {document['kind']} {key_of(document).place} in {cluster}"
     where = workload.placement.application.document.source_of(path)
-    fix = f'give it another name or namespace, remove that one, or take it over: annotate it with {ADOPT}: "true"'
+    fix = f'change its name or namespace, delete the existing object, or adopt it: annotate it with {ADOPT}: "true"'
     return Wanted(document, owner, head, where, path, fix, adopt, always=True)

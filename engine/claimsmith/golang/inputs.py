@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable
 from functools import wraps
 from typing import Any, ParamSpec
@@ -15,6 +16,9 @@ from claimsmith.golang import strconv
 
 Value = Any
 P = ParamSpec("P")
+
+
+_NUMBER = re.compile(r"-?\d{1,18}(\.\d{1,18})?")
 
 
 def value_last(function: Callable[P, Value]) -> Callable[P, Value]:
@@ -35,7 +39,16 @@ def value_last(function: Callable[P, Value]) -> Callable[P, Value]:
 
 def refused(wanted: str, value: Value, where: str) -> TransformError:
     """The error for a value of the wrong kind."""
-    return TransformError(Problem(f"{where} needs {wanted}, got {kind_of(value)}", fix="convert the value first"))
+    return TransformError(Problem(f"{where} needs {wanted}, got {kind_of(value)}", fix=_fix(wanted, value)))
+
+
+def _fix(wanted: str, value: Value) -> str:
+    """How to write a value of the wanted kind; a number in quotes is the usual mistake."""
+    if wanted == "a number" and isinstance(value, str) and _NUMBER.fullmatch(value):
+        return f"remove the quotes: {value}"
+    if wanted == "text" and isinstance(value, int | float) and not isinstance(value, bool):
+        return f'write it in quotes: "{value}"'
+    return f"write {wanted}, or convert the value with a convert transform before"
 
 
 def kind_of(value: Value) -> str:

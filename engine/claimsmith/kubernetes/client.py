@@ -61,7 +61,7 @@ class ApiError(ControlPlaneError):
     def __init__(self, code: int, reason: str, message: str, *, request: str = "answer") -> None:
         self.code, self.reason, self.message = code, reason, message
         if code == 429 or code >= 500:
-            what, fix = f"the cluster cannot {request} now", "wait until it is well again, and run it again"
+            what, fix = f"the cluster cannot {request} now", "wait until it is available, and run the command again"
         else:
             what, fix = f"the cluster refused to {request}", "check the rights of the kubeconfig's user"
         super().__init__(Problem(f"{what}: {message}", fix=fix))

@@ -148,7 +148,7 @@ def _entry(
     for field_name, wanted in fields.items():
         if field_name in data and not isinstance(data[field_name], wanted):
             what = f"this field of the kubeconfig must be {_WORDS[wanted]}"
-            raise _wrong(document, (*path, field_name), what, "write it anew; quote a text that looks like a number")
+            raise _wrong(document, (*path, field_name), what, "write it again; quote a text that looks like a number")
     return _Entry(data, path)
 
 
@@ -168,11 +168,11 @@ def _check_texts(document: Document, entry: _Entry) -> None:
     """Refuse what clients refuse later, quoting the value: wrong base64, and a token for no header."""
     for name, value in entry.data.items():
         if name.endswith("-data") and isinstance(value, str) and not _is_base64(value):
-            raise _wrong(document, (*entry.path, name), "this field of the kubeconfig is not base64", "write it anew")
+            raise _wrong(document, (*entry.path, name), "this field of the kubeconfig is not base64", "write it again")
     token = entry.data.get("token", "")
     if not (token.isascii() and token.isprintable()):
         what = "the kubeconfig's token has a character that no token has"
-        raise _wrong(document, (*entry.path, "token"), what, "write it anew, on one line")
+        raise _wrong(document, (*entry.path, "token"), what, "write it again, on one line")
 
 
 def _is_base64(value: str) -> bool:
@@ -237,7 +237,7 @@ def _text(data: Mapping[str, str], key: str, shown: str) -> str:
     try:
         return base64.b64decode(data[key], validate=True).decode().strip("\n")
     except (binascii.Error, UnicodeDecodeError) as error:
-        raise _lacking(f"{shown}: the key {key!r} holds no text", data, "write it anew") from error
+        raise _lacking(f"{shown}: the key {key!r} holds no text", data, "write it again") from error
 
 
 def _checked(text: str, shown: str) -> str:

@@ -23,6 +23,12 @@ from claimsmith.golang import inputs, strconv
 from claimsmith.golang import json as gojson
 from claimsmith.patching import convert as conversion
 
+_KEYS = 12
+"""How many keys of a map an error lists."""
+
+AT = " transform at index"
+"""What the problem of a transform has in its text, before its index."""
+
 Value = Any
 Arguments = tuple[Any, ...]
 Options = dict[str, Any]
@@ -37,8 +43,7 @@ def apply(transform: Transform, value: Value) -> Value:
 def apply_all(transforms: Iterable[Transform], value: Value) -> Value:
     """The value after all of them, in order."""
     for index, transform in enumerate(transforms):
-        prefix = f"transform at index {index} returned error: {transform.type} transform could not resolve: "
-        with errors.at(None, prefix=prefix):
+        with errors.at(None, suffix=f" ({transform.type}{AT} {index})"):
             value = apply(transform, value)
     return value
 
@@ -66,8 +71,9 @@ def lookup(pairs: Mapping[str, Value], value: Value) -> Value:
     if not isinstance(value, str):
         raise inputs.refused("text", value, "map")
     if value not in pairs:
-        fix = f"{errors.did_you_mean(value, pairs)} the keys are: {', '.join(pairs)}".lstrip()
-        raise TransformError(Problem(f"key {value} is not found in map", fix=fix))
+        listed = ", ".join([*pairs][:_KEYS]) + (", …" if len(pairs) > _KEYS else "")
+        fix = errors.suggest(value, pairs, f"add {value!r} to the map of the patch, if it should be allowed")
+        raise TransformError(Problem(f"{value!r} is not allowed; use one of {listed}", fix=fix))
     return copy.deepcopy(pairs[value])
 
 

@@ -18,7 +18,7 @@ from typing import Any, Protocol, TypeVar
 from claimsmith.base.documents import Document
 from claimsmith.base.errors import BindingError, Problem, Source, nearest, suggest
 from claimsmith.base.grouping import grouped
-from claimsmith.base.names import ClaimKey, ClassKey
+from claimsmith.base.names import ClaimKey, ClassKey, GroupKind
 from claimsmith.base.printable import counted
 from claimsmith.dialects.common.claim import Claim, ObjectRef
 from claimsmith.dialects.common.klass import Class
@@ -324,16 +324,25 @@ def unrecorded_picks(binding: Binding, picks: Mapping[str, str], stack: str) -> 
 def changed_and_gone(catalog: Catalog, gone: Iterable[Record]) -> list[Problem]:
     """A claim that was removed in the same change as its class: whether its resources are kept would be anyone's guess.
 
-    The engine keeps or deletes by the policy of the last deployment, not by the one that is written now.
+    The engine keeps or deletes by the policy of the last deployment, not by the one that is written now. A composite
+    within a claim has no file that could be removed: no template composes it any more.
     """
     problems = []
+    inner = composed_kinds(catalog)
     for record in gone:
         klass = catalog.classes.get((record.klass, record.claim.group_kind))
         if klass and klass.digest() != record.digest and not record.released:
-            what = f"{record.claim} was removed, and {record.klass} changed with it"
-            fix = "deploy the changed class first (rebind the claim), then remove the claim"
+            within = record.claim.group_kind in inner
+            gone_word = "is no longer composed" if within else "was removed"
+            what = f"{record.claim} {gone_word}, and {record.klass} changed in the same change"
+            fix = "deploy the changed class first (rebind the claim), then remove it"
             problems.append(Problem(what, record.where, "class", fix))
     return problems
+
+
+def composed_kinds(catalog: Catalog) -> frozenset[GroupKind]:
+    """The kinds of composites that classes compose within claims."""
+    return frozenset(t.group_kind for c in catalog.classes.values() for t in c.templates if t.composite)
 
 
 def new_uid(claim: ClaimKey, catalog: Catalog, *, project: str, stack: str) -> str:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import copy
+import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from claimsmith.base.absent import ABSENT
+from claimsmith.base.errors import BindingError
 from claimsmith.base.values import Ref
 from claimsmith.project.project import Project
 from claimsmith.tools.review.changes import Change, FieldChange, Op, StackReview
@@ -386,3 +388,24 @@ def test_ids_lead_to_the_claims(tmp_path: Path) -> None:
     assert claim.where is not None
     assert claim.where.file == SQL
     assert [k.part for k in claim.kept] == ["resource-group", "connection"]
+
+
+@pytest.mark.parametrize(
+    ("claimed", "want"),
+    [
+        pytest.param(True, ["has changed since XPostgres.acme.example.org/ledger-6tkzf was bound"], id="still-there"),
+        pytest.param(False, ["ledger-6tkzf is no longer composed, and Composition."], id="its-claim-is-gone"),
+    ],
+)
+def test_a_composite_is_reported_as_gone_only_if_it_is(tmp_path: Path, claimed: bool, want: list[str]) -> None:
+    for name in ("components", "stacks/today"):
+        shutil.copytree(ROOT / name, tmp_path / name)
+    shutil.copy(ROOT / "Pulumi.yaml", tmp_path)
+    composition = tmp_path / "components" / "postgres" / "composition.yaml"
+    composition.write_text(composition.read_text(encoding="utf-8").replace('"11"', '"12"'), encoding="utf-8")
+    if not claimed:
+        (tmp_path / "stacks" / "today" / "claims" / "postgres.yaml").unlink()
+    with pytest.raises(BindingError) as caught:
+        Project(tmp_path).plan("today")
+    whats = [p.what for p in caught.value.problems]
+    assert [[part for part in want if part in what] for what in whats] == [want]

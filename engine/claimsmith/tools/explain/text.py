@@ -65,7 +65,7 @@ def _body(explained: Explanation) -> Iterator[str]:
     if explained.who:
         yield from _who(explained.who)
     if explained.existing:
-        yield f"holds: {explained.existing.resource}, which is there already and is never deleted"
+        yield f"holds: {explained.existing.resource}, which already exists and is never deleted"
         yield f"{STEP}urn: {explained.existing.urn}"
     if explained.children:
         yield f"composes: {counted(len(explained.children), 'resource')}, in this order"

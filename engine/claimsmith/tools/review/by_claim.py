@@ -262,9 +262,9 @@ def _why(pair: Pair, comparison: Comparison) -> str:
             existing = _existing(resource)
             return f"the existing {existing} is read in its place; what was created is deleted unless it has that id"
         case Op.created if resource.urn in comparison.lost:
-            return "merged into the live object that another URN of the engine's has"
+            return "merged into the live object, which has another URN"
         case Op.deleted if again:
-            return "and with it what was just merged into it"
+            return "with the live object that the new one was merged into"
         case Op.created if resource.claim in comparison.old.claims:
             if element := _element(resource):
                 return f"one element added: {element[1]!r}"

@@ -149,7 +149,12 @@ def _selected_stacks(before: Project, after: Project, stacks: Sequence[str]) -> 
     stacks_of_both = sorted({*before.stacks(), *after.stacks()})
     for stack in stacks:
         if stack not in stacks_of_both:
-            raise LoadError(Problem(f"there is no stack {stack!r}, before or now", fix=suggest(stack, stacks_of_both)))
+            raise LoadError(
+                Problem(
+                    f"there is no stack {stack!r}, neither in the base nor in the working tree",
+                    fix=suggest(stack, stacks_of_both),
+                )
+            )
     return list(dict.fromkeys(stacks)) or stacks_of_both
 
 
@@ -177,9 +182,8 @@ def _renamed(revision: Revision, before: Project, after: Project) -> tuple[Revie
         return ()
     if old == after.name:
         return ()
-    what = (
-        f"the project is renamed from {old} to {after.name}: the engine keeps its state by that name, and knows nothing"
-    )
+    why = "the engine looks up its state by that name, and would find none"
+    what = f"the project is renamed from {old} to {after.name}: {why}"
     fix = "rename the stacks with it (pulumi stack rename ORGANIZATION/NEW/STACK), or put the name back"
     return (ReviewWarning("project-renamed", Level.danger, what, fix=fix),)
 
@@ -217,6 +221,6 @@ def _name(klass: str) -> str:
 
 
 def _stack_gone(stack: str) -> ReviewWarning:
-    what = f"stacks/{stack} is gone from the files: no run of the engine will delete what it deployed"
+    what = f"stacks/{stack} was removed from the files: no run of the engine deletes its resources"
     fix = f"from the base, run: pulumi destroy --stack {stack}; then remove it"
     return ReviewWarning("stack-removed", Level.danger, what, fix=fix)

@@ -27,7 +27,7 @@ def config_changes(old: Sequence[Document], new: Sequence[Document]) -> Iterator
         values = f": {old_value} → {new_value}" if name in PLAIN else " changes"
         document = next((d for d in (*new, *old) if name in object_at(d.data, "config")), None)
         where = document.source_of(("config", name)) if document else None
-        fix = "see what it does to every resource of the stack: claimsmith review --preview"
+        fix = "check every resource of the stack: claimsmith review --preview"
         yield ReviewWarning(
             "setting-changed", Level.warning, f"the stack's setting {name}{values}", where=where, fix=fix
         )
@@ -38,7 +38,7 @@ def permission_changes(old: Document | None, new: Document | None) -> Iterator[R
     before, after = (dict(d.data) if d else {} for d in (old, new))
     for difference in differences(before, after):
         path = ".".join(map(str, difference.path))
-        what = f"what application teams may do changes: {path}: {shown(difference.old)} → {shown(difference.new)}"
+        what = f"the permissions of application teams change: {path}: {shown(difference.old)} → {shown(difference.new)}"
         fix = "see which teams get which namespaces, classes and permissions"
         present = new or old
         where = present.source_of(difference.path) if present else None

@@ -42,7 +42,7 @@ def _same_identity(comparison: Comparison) -> Iterator[ReviewWarning]:
         new, old = _who(pair.new, lost.old), _who(lost.old, pair.new)
         if lost.op is Op.retained:
             what = f"{_object(pair.new)} is left behind by {old} and taken over by {new}"
-            yield _of(pair.new, "identity-taken-over", Level.note, what, "make sure that nothing else deletes it")
+            yield _of(pair.new, "identity-taken-over", Level.note, what, "check that nothing else deletes it")
             continue
         what = (
             f"{_object(pair.new)} would be lost: {new} is merged into the live object under another URN, "
@@ -66,10 +66,10 @@ def _data_lost(comparison: Comparison) -> Iterator[ReviewWarning]:
         ):
             continue
         if pair.op is Op.deleted:
-            fix = "let its reclaimPolicy be Retain, deploy that, and remove it then; or take a backup first"
+            fix = "set reclaimPolicy: Retain and deploy that before you remove it; or take a backup first"
             yield _of(resource, "data-deleted", Level.danger, f"{_object(resource)} holds data and is deleted", fix)
         elif pair.op is Op.replaced and not resource.options.retain:
-            fix = "leave what cannot be changed in place as it is, or move the data first"
+            fix = "keep the old values of the fields that replace it, or move the data first"
             yield _of(resource, "data-replaced", Level.danger, f"{_object(resource)} holds data and is replaced", fix)
 
 
@@ -145,7 +145,7 @@ def _moved(comparison: Comparison) -> Iterator[ReviewWarning]:
         old = before.get(claim.address)
         if old and old.binding.klass.key != claim.binding.klass.key:
             what = f"{claim.address} moves from {old.binding.klass.key} to {claim.binding.klass.key}"
-            fix = "see that each child of the old class has one of the same name and kind in the new one"
+            fix = "check that the new class has a template of the same name and kind for each resource"
             yield _claim_of(claim, "binding-moves", what, fix)
     placed = {w.address: w.placement for w in comparison.old.plan.workloads}
     for workload in comparison.new.plan.workloads:
@@ -166,7 +166,7 @@ def _unserved(comparison: Comparison) -> Iterator[ReviewWarning]:
         if unbound.claim.key in before:
             continue
         lost = address in comparison.old.claims
-        what = f"{address} {'loses its class' if lost else 'is served by nothing'}: {problem.what}"
+        what = f"{address} {'loses its class' if lost else 'has no class'}: {problem.what}"
         level = Level.danger if lost else Level.warning
         yield ReviewWarning("claim-unserved", level, what, address, "", problem.where, problem.fix, address)
 
@@ -179,7 +179,9 @@ def _deleting(comparison: Comparison) -> Iterator[ReviewWarning]:
         old, new = pair.old.options, pair.new.options
         data = comparison.new.kinds.holds_data(pair.new.kind)
         if old.retain and not new.retain:
-            what = f"{_object(pair.new)} was kept when its claim ends, and is deleted with it from now on"
+            what = (
+                f"{_object(pair.new)} was retained when its claim is deleted; from now on it is deleted with the claim"
+            )
             level = Level.warning if data else Level.note
             yield _of(pair.new, "reclaim-deletes", level, what, "let its reclaimPolicy be Retain")
         if old.protect and not new.protect:
@@ -192,7 +194,7 @@ def _refused(comparison: Comparison) -> Iterator[ReviewWarning]:
     for pair in comparison.all():
         if pair.op in (Op.deleted, Op.replaced) and pair.old and pair.old.options.protect:
             what = f"{_object(pair.old)} is protected: the engine refuses to delete it, and the run fails"
-            yield _of(pair.old, "protected", Level.warning, what, "end the protection first, and deploy that")
+            yield _of(pair.old, "protected", Level.warning, what, "remove the protection and deploy that first")
 
 
 def _keys_missing(comparison: Comparison) -> Iterator[ReviewWarning]:
@@ -203,13 +205,13 @@ def _keys_missing(comparison: Comparison) -> Iterator[ReviewWarning]:
         if claim.connection is None or claim.binding.klass.static:
             continue
         delivered = _keys(claim.connection)
-        wanted = dict.fromkeys(claim.binding.klass.contract, "its kind promises it")
+        wanted = dict.fromkeys(claim.binding.klass.contract, "its kind declares it")
         was = _keys(old.connection) if old and old.connection else None
         wanted |= dict.fromkeys(was or (), "it had it before")
         for key, why in wanted.items():
             if delivered is not None and key not in delivered:
                 what = f"the Secret of {claim.address} will have no key {key!r} ({why})"
-                fix = f"let a template offer the connection detail {key}"
+                fix = f"add to a template the connection detail {key}"
                 yield _claim_of(claim, "secret-key-missing", what, fix)
         yield from _sources_missing(claim, old)
 
@@ -222,7 +224,7 @@ def _sources_missing(claim: PlannedClaim, old: PlannedClaim | None) -> Iterator[
     for source in old.connection.sources:
         if source.child not in now and source.keys is None:
             what = f"the Secret of {claim.address} will no longer have the keys of {source.child!r} ({source.kind})"
-            fix = "let the class compose something that delivers the same keys"
+            fix = "add a resource with the same connection keys to the class"
             yield _claim_of(claim, "secret-key-missing", what, fix, part=source.child)
 
 
@@ -252,11 +254,11 @@ def _rights(comparison: Comparison) -> Iterator[ReviewWarning]:
         more = widened(pair.old.document if pair.old else None, pair.new.document)
         great = [power for power in powers(pair.new.document) if power in more]
         if great:
-            what = f"{_object(pair.new)} gives somebody power over everything: {_some(great)}"
-            yield _of(pair.new, "rights-unlimited", Level.danger, what, "allow only what is used")
+            what = f"{_object(pair.new)} grants unlimited permissions: {_some(great)}"
+            yield _of(pair.new, "rights-unlimited", Level.danger, what, "grant only the permissions that are used")
         elif more and pair.old:
             what = f"{_object(pair.new)} allows more than before: {_some(more)}"
-            yield _of(pair.new, "rights-widened", Level.warning, what, "allow only what is used")
+            yield _of(pair.new, "rights-widened", Level.warning, what, "grant only the permissions that are used")
 
 
 def _unread(comparison: Comparison) -> Iterator[ReviewWarning]:
