@@ -168,11 +168,10 @@ def expand(
     drafts = [d for claim in catalog.claims.values() if (d := expander.draft(claim, ()))]
     known = {d.binding.claim.key for root in drafts for d in root.walk()} | set(catalog.claims)
     if refused is None:
-        # Else a claim may be missing because it cannot be read. Where one could not be composed, nothing is known of the
-        # composites within it: they are not gone.
-        unseen = (
-            composed_kinds(catalog) if expander.bind_problems.problems or expander.problems.problems else frozenset()
-        )
+        # Else a claim may be missing because it cannot be read. Where one could not be composed, nothing is known of
+        # the composites within it: they are not gone.
+        failed_so_far = expander.bind_problems.problems or expander.problems.problems
+        unseen = composed_kinds(catalog) if failed_so_far else frozenset()
         gone = [r for r in records if r.claim not in known and r.claim.group_kind not in unseen]
         expander.bind_problems.problems += changed_and_gone(catalog, gone)
     expander.bind_problems.problems = folded(expander.bind_problems.problems)
