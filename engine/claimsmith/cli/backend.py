@@ -51,7 +51,7 @@ def set_backend(
     ],
     output: Output = Format.text,
 ) -> None:
-    """Share the project: keep its state in a backend that colleagues reach.
+    """Keep the state in a backend that colleagues reach.
 
     Writes Pulumi.yaml, moves the state of all stacks, and lets git see their settings. Then it says what to commit and
     what to share. `local` goes back to state on this machine, with a passphrase of its own.
@@ -92,7 +92,7 @@ def join(
         typer.Option("--passphrase-file", help="The file that holds it; by default asked for, or standard input."),
     ] = None,
 ) -> None:
-    """Use the passphrase that colleagues shared, so that you can deploy their stacks.
+    """Use the passphrase that colleagues shared.
 
     It is checked against the stacks' settings, and kept in .claimsmith/passphrase, which only you can read.
 

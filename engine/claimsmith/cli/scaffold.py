@@ -117,7 +117,7 @@ def new_claim(
         bool, typer.Option("--create-namespace", help="Let the stack create the claim's namespace.")
     ] = False,
 ) -> None:
-    """Write a new claim to stacks/STACK/claims/NAME.yaml, and bind it.
+    """Write a new claim for a stack, and bind it.
 
     Required fields are filled, optional fields are written as comments.
 
@@ -187,7 +187,7 @@ def new_class(
         typer.Option("--format", help="The format; by default that of the kind's definition, else a composite class."),
     ] = None,
 ) -> None:
-    """Write a new class to components/NAME, and generate its component.
+    """Write a new class, and generate its component.
 
     A composition, if the kind of claim is defined by a Crossplane definition or in the definitions format.
 
@@ -252,7 +252,7 @@ def new_definition(
         DefinedAs, typer.Option("--format", help="Crossplane v2 or v1, or the definitions format.")
     ] = DefinedAs.crossplane,
 ) -> None:
-    """Write the definition of a new kind to components/KIND/definition.yaml.
+    """Write the definition of a new kind.
 
     Claims are checked against its fields and get their defaults. A class serves it: claimsmith new class.
 
@@ -278,7 +278,7 @@ def new_stack(
         typer.Option(help="An environment to copy claims and resources from.", autocompletion=completion.stacks),
     ] = None,
 ) -> None:
-    """Create an environment: stacks/STACK, with the claims of another one if --like names it.
+    """Create an environment, empty or like another one.
 
     Example: claimsmith new stack prod --like dev
     """
@@ -302,7 +302,7 @@ def new_namespace(
     name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="The namespace.")] = None,
     stack: Annotated[str | None, typer.Option(help="The environment; needless where there is only one.")] = None,
 ) -> None:
-    """Let a stack create a namespace, as stacks/STACK/resources/namespace-NAME.yaml.
+    """Let a stack create a namespace.
 
     The stack owns it: if the file goes, the namespace is deleted with all that is in it.
 
