@@ -12,7 +12,7 @@ from claimsmith.base.names import GroupKind, ObjectKey
 from claimsmith.compose.plan import GivenResource, Plan, given_resource
 from claimsmith.deploy.presence import refuse_missing
 from claimsmith.kubernetes.crds import permissive_crd
-from tests.support.samples import claim_data, class_data, class_ref, planned
+from tests.support.samples import BUCKET, claim_data, class_data, class_ref, planned
 
 SECRET = {"writeConnectionSecretToRef": {"name": "sql"}}
 
@@ -37,9 +37,14 @@ def given(document: dict[str, Any]) -> GivenResource:
     return given_resource(key, document, namespaced=False, managed=False)
 
 
+KEYED = {**BUCKET, "spec": {**BUCKET["spec"], "writeConnectionSecretToRef": {"namespace": "system"}}}
+
+
 def plan(*resources: dict[str, Any]) -> Plan:
     return planned(
-        [class_data()], [claim_data(classRef=class_ref("plain"), **SECRET)], given=[given(r) for r in resources]
+        [class_data("plain", {"base": KEYED})],
+        [claim_data(classRef=class_ref("plain"), **SECRET)],
+        given=[given(r) for r in resources],
     )
 
 

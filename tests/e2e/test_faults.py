@@ -159,7 +159,9 @@ def test_no_quota_is_told_with_the_claim(claimed: Rig) -> None:
 def test_missing_kinds_and_namespaces_are_told_before_anything_is_made(rig: Rig) -> None:
     odd = private_mysql("odd")
     odd["spec"]["resources"] = odd["spec"]["resources"][:1]
-    odd["spec"]["resources"][0]["base"]["kind"] = "Oddity"
+    base = odd["spec"]["resources"][0]["base"]
+    base["kind"] = "Oddity"
+    base["spec"]["writeConnectionSecretToRef"] = {"namespace": "crossplane-system"}
     rig.write("components/odd/class.yaml", odd)
     rig.write("stacks/dev/claims/sql.yaml", claim(rig.name, klass="odd"))
     rig.write("stacks/Pulumi.dev.yaml", {"config": {"claimsmith:kubeconfig": str(rig.kubeconfig)}})

@@ -47,10 +47,11 @@ def test_where_the_data_comes_from_is_a_comment() -> None:
     assert f"# its data: the keys of {source} (MySQLServer)" in render.render(made)
 
 
-def test_a_secret_without_sources_says_so() -> None:
+def test_there_is_no_secret_without_sources() -> None:
     klass = class_data("c", {"base": GROUP}, annotations={binding.IS_DEFAULT: "true"})
-    text = render.render(planned([klass], [claim_data(writeConnectionSecretToRef={"name": "s"})]))
-    assert "it will be empty" in text
+    plan = planned([klass], [claim_data(writeConnectionSecretToRef={"name": "s"})])
+    assert "kind: Secret" not in render.render(plan)
+    assert ["none is created" in warning.what for warning in plan.warnings] == [True]
 
 
 def test_there_are_no_anchors() -> None:

@@ -853,7 +853,8 @@ def test_a_given_secret_and_a_claims_do_not_share_a_place(tmp_path: Path) -> Non
     claim["spec"]["writeConnectionSecretToRef"] = {"name": "sql"}
     namespace = claim["metadata"].get("namespace", "default")
     secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "sql", "namespace": namespace}}
-    text = refused(ComposeError, tmp_path, [class_data("x")], [claim], resources=[secret])
+    keyed = class_data("x", {"base": {**GROUP, "spec": {"writeConnectionSecretToRef": {"namespace": "system"}}}})
+    text = refused(ComposeError, tmp_path, [keyed], [claim], resources=[secret])
     assert "would both write Secret" in text
 
 

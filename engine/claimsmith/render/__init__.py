@@ -81,7 +81,7 @@ def _origin(claim: PlannedClaim, sources: Sequence[SecretSource]) -> str:
     others = ", ".join(f"{s} ({s.kind})" for s in sources if s.child not in natives)
     listed = [f"the keys of {others}"] if others else []
     listed += [", ".join(keys)] if keys else []
-    return "; ".join(listed) or "the keys of no child: it will be empty"
+    return "; ".join(listed)
 
 
 def _workload(workload: PlannedWorkload) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from claimsmith.tools.review import Review
-from claimsmith.tools.review.text import verdict
+from claimsmith.tools.review.alerts import banner
 from tests.support.provider_crds import provider_crd
 from tests.support.review_files import CLASS, CRD, KINDS, Files, base, changed, db, put, reviewed, set_file
 
@@ -37,7 +37,7 @@ def test_the_kind_is_named(tmp_path: Path) -> None:
     assert "claimsmith crds add" in warning.fix
     generated = replace(found, refusals=())
     whole = Review("shop", "main", "0" * 40, (generated,), (), ())
-    assert verdict(whole) == "There are changes; nothing is deleted, and whether something is replaced is unknown."
+    assert banner(whole) == "Changes: nothing is deleted, and whether something is replaced is unknown"
 
 
 def known(**fields: Any) -> Any:

@@ -108,8 +108,9 @@ def _resource_key(resource: ResourceChange) -> Hashable:
 
 def _cause_key(field: FieldChange) -> Any:
     cause = field.cause
-    # Many claims that change the same field, each in its own file, change in the same way.
-    return cause and (cause.by, cause.what, cause.where, cause.was, cause.claim_path, cause.whose, cause.gone)
+    # Claims that change a field in the same way, each in its own file, are one change. Other values are another change.
+    values = (shown(field.old), shown(field.new)) if cause and cause.claim_path and not field.secret else ()
+    return cause and (cause.by, cause.what, cause.where, cause.was, cause.claim_path, cause.whose, cause.gone, values)
 
 
 def _loudness(claim: ClaimChange) -> int:

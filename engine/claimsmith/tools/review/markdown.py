@@ -249,8 +249,8 @@ def _code(review: Review) -> Iterator[_Block]:
 
 def _folded(title: str, body: Iterable[str]) -> str:
     inner = "".join(body)
-    # After a list, only what follows an empty line is not a part of it.
-    return f"\n<details><summary>{title}</summary>\n\n{inner}\n</details>\n" if inner else f"\n<p>{title}</p>\n"
+    # After a list, only what follows an empty line is not a part of it; after HTML, only that is Markdown again.
+    return f"\n<details><summary>{title}</summary>\n\n{inner}\n</details>\n\n" if inner else f"\n<p>{title}</p>\n\n"
 
 
 def _coded(text: str) -> str:

@@ -202,9 +202,9 @@ def _keys_missing(comparison: Comparison) -> Iterator[ReviewWarning]:
     before = {c.address: c for c in comparison.old.plan.walk()}
     for claim in comparison.new.plan.walk():
         old = before.get(claim.address)
-        if claim.connection is None or claim.binding.klass.static:
+        if not _has_secret(claim) or claim.binding.klass.static:
             continue
-        delivered = _keys(claim.connection)
+        delivered = _keys(claim.connection) if claim.connection else set()
         wanted = dict.fromkeys(claim.binding.klass.contract, "its kind declares it")
         was = _keys(old.connection) if old and old.connection else None
         wanted |= dict.fromkeys(was or (), "it had it before")
@@ -218,14 +218,19 @@ def _keys_missing(comparison: Comparison) -> Iterator[ReviewWarning]:
 
 def _sources_missing(claim: PlannedClaim, old: PlannedClaim | None) -> Iterator[ReviewWarning]:
     """Secrets whose keys are unknown here and that are no longer a source."""
-    if old is None or old.connection is None or claim.connection is None:
+    if old is None or old.connection is None or not _has_secret(claim):
         return
-    now = {s.child for s in claim.connection.sources}
+    now = {s.child for s in claim.connection.sources} if claim.connection else set()
     for source in old.connection.sources:
         if source.child not in now and source.keys is None:
             what = f"the Secret of {claim.address} will no longer have the keys of {source.child!r} ({source.kind})"
             fix = "add a resource with the same connection keys to the class"
             yield _claim_of(claim, "secret-key-missing", what, fix, part=source.child)
+
+
+def _has_secret(claim: PlannedClaim) -> bool:
+    """Whether a claim has a Secret, or asks for one that it does not get since its class has no details."""
+    return claim.connection is not None or bool(claim.binding.claim.secret_name)
 
 
 def _accounts(comparison: Comparison) -> Iterator[ReviewWarning]:
