@@ -26,7 +26,6 @@ from claimsmith.base.labels import (
     PARENT_UID,
 )
 from claimsmith.base.names import ClaimKey, GroupKind, group_of
-from claimsmith.kubernetes.scope import BUILT_IN
 
 SECRET_REF = "writeConnectionSecretToRef"
 # No vowels and no look-alikes (0/o, 1/l, 3): what Kubernetes uses for generateName, so that no word is spelled.
@@ -289,6 +288,8 @@ class Dialect:
 
 def is_placed(kind: GroupKind) -> bool:
     """Whether children of a kind may be in any namespace, as Secrets are; managed resources are at cluster scope."""
+    from claimsmith.kubernetes.scope import BUILT_IN
+
     return kind.built_in and BUILT_IN.namespaced(kind) is True
 
 
