@@ -137,7 +137,7 @@ def test_an_interruption_waits_until_all_files_are_replaced_and_takes_them_back(
     original = os.replace
 
     def interrupted(*words: str) -> None:
-        os.kill(os.getpid(), signal.SIGINT)
+        signal.raise_signal(signal.SIGINT)
         original(*words)
 
     monkeypatch.setattr(os, "replace", interrupted)
