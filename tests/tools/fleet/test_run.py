@@ -287,7 +287,7 @@ def test_ctrl_c_stops_in_order_and_resume_goes_on(rig: Rig, monkeypatch: pytest.
     def interrupt() -> None:
         while not all((rig.bin / f"{name}.began").exists() for name in ("a", "b")):
             time.sleep(0.02)
-        signal.raise_signal(signal.SIGINT)
+        os.kill(os.getpid(), signal.SIGINT)
 
     thread = threading.Thread(target=interrupt)
     thread.start()
