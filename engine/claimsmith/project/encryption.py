@@ -84,12 +84,14 @@ def unfit(layout: Layout, env: Mapping[str, str], stack: str | None = None) -> l
     kept = layout.private.absolute() / PASSPHRASE
     own = VARIABLE not in env and Path(env.get(FILE_VARIABLE) or kept).absolute() == kept
     salted = [s for s in stack_secrets(layout) if s.salt and stack in (None, s.stack)]
-    return [_unfit(s) for s in salted if not _fits(layout, passphrase, s.salt, keep=own)]
+    source = next((name for name in (VARIABLE, FILE_VARIABLE) if not own and name in env), "")
+    return [_unfit(s, source) for s in salted if not _fits(layout, passphrase, s.salt, keep=own)]
 
 
-def _unfit(secrets: StackSecrets) -> Problem:
-    what = f"the passphrase used here does not fit the stack {secrets.stack!r}: its secrets have another one"
-    fix = (
+def _unfit(secrets: StackSecrets, variable: str) -> Problem:
+    used = f"of {variable}" if variable else "used here"
+    what = f"the passphrase {used} does not fit the stack {secrets.stack!r}: its secrets have another one"
+    fix = (f"unset {variable}, or correct it; " if variable else "") + (
         f"for the stack that colleagues deploy, get their passphrase and run: {JOIN}; "
         f"for a stack of your own on this machine, run: {LOCAL}"
     )

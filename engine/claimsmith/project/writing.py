@@ -86,16 +86,23 @@ def _write_partial(partial: Path, text: str, mode: int | None = None) -> None:
 
 @contextmanager
 def _uninterrupted() -> Iterator[None]:
-    """Let Ctrl-C and SIGTERM wait until the end of the block; only the main thread receives them."""
+    """Let Ctrl-C and SIGTERM wait until the end of the block; only the main thread handles them.
+
+    By handlers and not by a mask: a mask is that of one thread, and any other thread would receive the signal.
+    """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    waiting = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, waiting)
+    received: list[int] = []
+    ending = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    before = {number: signal.signal(number, lambda sent, _: received.append(sent)) for number in ending}
     try:
         yield
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        for number, handler in before.items():
+            signal.signal(number, signal.SIG_DFL if handler is None else handler)
+        for sent in received[:1]:
+            signal.raise_signal(sent)
 
 
 def write_atomically(path: Path, text: str, *, mode: int | None = None) -> bool:
