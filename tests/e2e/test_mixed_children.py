@@ -12,6 +12,7 @@ import pytest
 from lightkube.resources.core_v1 import ConfigMap, Secret
 
 from claimsmith import lab
+from claimsmith.base.labels import OWNER
 from claimsmith.lab import install_crds, postgresql
 from claimsmith.project.project import crds_needed
 from tests.e2e.databases import GROUP, KIND, STACK, DatabaseRig, psql
@@ -197,9 +198,13 @@ def mixed(
     rig.close()
 
 
+def owner(live: dict[str, Any]) -> str:
+    return str((live["metadata"].get("annotations") or {}).get(OWNER, ""))
+
+
 def test_values_pass_between_both_sorts_in_one_run(mixed: Mixed) -> None:
     rig, name = mixed.rig, mixed.database
-    (group,) = rig.live(RESOURCE_GROUP)
+    (group,) = [found for found in rig.live(RESOURCE_GROUP) if owner(found).startswith(f"{rig.name}/")]
     configs = rig.client.list(ConfigMap, namespace=mixed.namespace)
     (config,) = [c for c in configs if (c.data or {}).get("database") == f"name={name}"]
     assert config.data["pet"].startswith(f"{group['status']['atProvider']['provisioningState']}-")
