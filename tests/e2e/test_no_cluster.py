@@ -74,6 +74,21 @@ def deployed(rig: DatabaseRig) -> tuple[DatabaseRig, str]:
     return rig, name
 
 
+def test_attributes_that_a_killed_engine_left_half_written(deployed: tuple[DatabaseRig, str]) -> None:
+    """The moment is too short to hit by a kill: the file is cut off by hand, as one kill in hundreds does."""
+    rig, _ = deployed
+    [attributes] = rig.root.glob(f".claimsmith/state/.pulumi/stacks/*/{STACK}.json.attrs")
+    attributes.write_text("")
+    refused = rig.claimsmith("status", STACK)
+    assert (refused.code, f"claimsmith recover {STACK}" in refused.text) == (1, True), refused.text
+    found = rig.ok(rig.claimsmith("recover", STACK)).out
+    assert f"{attributes.relative_to(rig.root)}: half-written by an engine that is gone" in found
+    assert attributes.exists()
+    rig.ok(rig.claimsmith("recover", STACK, "--yes"))
+    rig.ok(rig.up(STACK, "--expect-no-changes"))
+    assert rig.ok(rig.claimsmith("recover", STACK)).text == f"nothing to recover in {STACK}\n"
+
+
 def test_every_command_works_without_a_kubeconfig(deployed: tuple[DatabaseRig, str]) -> None:
     rig, name = deployed
     assert "asks for the Secret 'orders-db', and the stack has no cluster" in rig.said[-1]

@@ -228,6 +228,7 @@ def test_no_secret_in_plain_text_anywhere(database_rig: DatabaseRig) -> None:
     rig.write("components/postgresql/class.yaml", database_class())
     rig.claim(name)
     rig.prepare()
+    rig.write(".gitignore", ".claimsmith/\n")
     git = ["git", "-c", "user.name=nobody", "-c", "user.email=nobody@example.org"]
     for words in (["init", "-q"], ["add", "--all"], ["commit", "-q", "-m", "all"]):
         subprocess.run([*git, *words], cwd=rig.root, check=True)

@@ -55,7 +55,7 @@ def test_public_compositions(rig: Rig) -> None:
     prepare(rig)
     run = Run(rig, "dev")
     eventually(lambda: rig.live(NETWORK) or run.process.poll() is not None)
-    assert run.kill("program"), run.text
+    assert run.kill("engine"), run.text
     run.ended()
     rig.ok(rig.claimsmith("recover", "dev", "--yes"))
 

@@ -76,6 +76,11 @@ def test_refusal_of_another_backend_is_told_with_the_way_out() -> None:
     assert "pulumi state upgrade" in problem.fix
 
 
+def test_state_that_a_killed_run_left_unreadable_leads_to_recover() -> None:
+    [problem] = workspace.unreadable("dev", "error: failed to load checkpoint: EOF\n").problems
+    assert problem.fix == "if a run was killed, see what it left behind: claimsmith recover dev"
+
+
 def test_settings_for_the_upgrade_are_printed_with_a_warning(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(project(tmp_path, OLD_LAYOUT).root)
     ran = CliRunner().invoke(app, ["env"])

@@ -216,6 +216,8 @@ def unreadable(stack: str, output: str) -> DeployError:
     fix = f"run: pulumi up --stack {stack}"
     if "no stack named" in output:
         fix = f"create it: pulumi stack select {stack} --create; then run: pulumi up --stack {stack}"
+    if "failed to load checkpoint" in output:
+        fix = f"if a run was killed, see what it left behind: claimsmith recover {stack}"
     if "passphrase" in output:
         fix = (
             f"with the passphrase that the stack was created with, run: {JOIN}, or set PULUMI_CONFIG_PASSPHRASE; "

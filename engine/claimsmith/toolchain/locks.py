@@ -11,7 +11,8 @@ import socket
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from urllib.parse import unquote
+
+from claimsmith.toolchain import file_backend
 
 _PROC = Path("/proc")
 
@@ -43,10 +44,8 @@ class Lock:
 
 def folder(url: str, root: Path, project: str, stack: str) -> Path | None:
     """Where a file backend keeps the locks of a stack; nothing for other backends."""
-    if not url.startswith("file://"):
-        return None
-    base = Path(unquote(url.removeprefix("file://").partition("?")[0])).expanduser()
-    return root / base / ".pulumi" / "locks" / "organization" / project / stack
+    place = file_backend.folder(url, root)
+    return place / "locks" / "organization" / project / stack if place else None
 
 
 def locks(place: Path | None) -> list[Lock]:

@@ -18,7 +18,7 @@ from claimsmith.base.names import GroupKind, ObjectKey
 from claimsmith.kubernetes.kubeconfig import credentials
 from claimsmith.project import checkpoint
 from claimsmith.project.checkpoint import CREATING, INTERRUPTED, HeldObject, Pending
-from claimsmith.toolchain import leftovers, locks
+from claimsmith.toolchain import file_backend, leftovers, locks
 from claimsmith.tools.recover import Interrupted, recover
 from tests.support.malformed_kubeconfigs import block, changed, config, on_one_line
 
@@ -95,6 +95,31 @@ def test_of_a_lock_that_cannot_be_read_nothing_is_known(tmp_path: Path) -> None:
 def test_where_locks_are(url: str, want: str | None) -> None:
     found = locks.folder(url, Path("root"), "p", "dev")
     assert found == (Path(want) / ".pulumi/locks/organization/p/dev" if want else None)
+
+
+@pytest.mark.parametrize(
+    ("file", "content", "found"),
+    [
+        pytest.param("stacks/p/dev.json.attrs", "", True, id="empty"),
+        pytest.param("stacks/p/dev.json.attrs", '{"user.cac', True, id="cut-off"),
+        pytest.param("stacks/p/dev.json.attrs", '{"md5":"DPrB"}\n', False, id="whole"),
+        pytest.param("stacks/p/dev.json.bak.attrs", "", True, id="of-the-copy"),
+        pytest.param("history/p/dev/dev-1.checkpoint.json.attrs", "", True, id="of-the-history"),
+        pytest.param("backups/p/dev/dev.1.json.attrs", "", True, id="of-a-backup"),
+        pytest.param("stacks/p/dev.json", "", False, id="no-attributes"),
+        pytest.param("stacks/p/prod.json.attrs", "", False, id="of-another-stack"),
+        pytest.param("stacks/q/dev.json.attrs", "", False, id="of-another-project"),
+    ],
+)
+def test_attributes_that_a_killed_engine_was_writing(tmp_path: Path, file: str, content: str, found: bool) -> None:
+    path = tmp_path / file
+    path.parent.mkdir(parents=True)
+    path.write_text(content)
+    assert file_backend.half_written(tmp_path, "p", "dev") == [path] * found
+
+
+def test_other_backends_have_no_half_written_attributes() -> None:
+    assert file_backend.half_written(file_backend.folder("s3://bucket", Path()), "p", "dev") == []
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,9 +21,10 @@ from claimsmith.compose.clusters import kubernetes_children
 from claimsmith.kubernetes.client import Cluster, owner_of
 from claimsmith.project import checkpoint, workspace
 from claimsmith.project.checkpoint import CREATING, Pending
+from claimsmith.project.load import shown
 from claimsmith.project.project import Project
 from claimsmith.providers import tokens
-from claimsmith.toolchain import background, leftovers, locks, private_runs
+from claimsmith.toolchain import background, file_backend, leftovers, locks, private_runs
 from claimsmith.toolchain.leftovers import Leftover
 from claimsmith.toolchain.locks import Lock
 
@@ -93,6 +94,8 @@ class Report:
     strays: tuple[Stray, ...] = ()
     processes: tuple[Leftover, ...] = ()
     files: tuple[str, ...] = ()
+    attributes: tuple[str, ...] = ()
+    """Half-written attributes of the state's files, in the file backend."""
     copies: tuple[Path, ...] = ()
     """Copies of the kubeconfig in the system's temporary folder."""
     warnings: tuple[Problem, ...] = ()
@@ -107,6 +110,7 @@ class Report:
                 for lock in self.locks
             ),
             *(Step(f"{file}: half-written by a run that is gone", "remove it") for file in self.files),
+            *(Step(f"{file}: half-written by an engine that is gone", "remove it") for file in self.attributes),
             *(Step(f"{copy}: the kubeconfig, left by a provider that is gone", "remove it") for copy in self.copies),
             *(i.step for i in self.interrupted),
         ]
@@ -128,8 +132,13 @@ def look(project: Project, stack: str, *, unlock: bool = False) -> Report:
     `unlock` says that the owners of locks from other machines are known to be gone.
     """
     project.check_stack(stack)
-    held = locks.locks(locks.folder(workspace.backend(project), project.root, project.name, stack))
+    backend = workspace.backend(project)
+    held = locks.locks(locks.folder(backend, project.root, project.name, stack))
     _refuse_running(held, stack, unlock=unlock)
+    attributes = file_backend.half_written(file_backend.folder(backend, project.root), project.name, stack)
+    if attributes:
+        # The engine cannot read the state until they are gone: the rest is found after that.
+        return Report(stack, locks=tuple(held), attributes=tuple(shown(p, project.root) for p in attributes))
     state = workspace.export_state(project, stack)
     pending = checkpoint.pending(state)
     clusters = _Clusters(project, stack)
@@ -155,6 +164,10 @@ def repair(project: Project, stack: str, *, unlock: bool = False) -> Report:
     """Do the steps; gives what was found before them. Done twice, the second finds nothing."""
     with _alone(project):
         report = look(project, stack, unlock=unlock)
+        if attributes := report.attributes:
+            for file in attributes:
+                (project.root / file).unlink(missing_ok=True)
+            report = replace(look(project, stack, unlock=unlock), attributes=attributes)
         for leftover in report.processes:
             background.stop(leftover.process, grace=5.0)
         for lock in report.locks:
