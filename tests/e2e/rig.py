@@ -121,6 +121,15 @@ class Rig:
         steps = {s["urn"].split("::")[-1]: s for s in json.loads(ran.out)["steps"] if s["op"] not in ("same", "read")}
         return {n: {"op": s["op"], "fields": sorted(s.get("detailedDiff") or {})} for n, s in steps.items()}
 
+    def settled(self, stack: str) -> dict[str, dict[str, Any]]:
+        """What a preview would do once an update was read again.
+
+        The provider's wait can end on the object as its watch held it before the update: see
+        docs/reference/compatibility.md.
+        """
+        self.ok(self.pulumi("refresh", "--stack", stack, "--yes", "--skip-preview"))
+        return self.steps(stack)
+
     def state(self, stack: str) -> list[dict[str, Any]]:
         """The resources that the engine knows, as it keeps them."""
         found = self.ok(self.pulumi("stack", "export", "--stack", stack))

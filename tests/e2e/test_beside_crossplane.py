@@ -244,7 +244,7 @@ def test_a_list_is_handed_over_to_its_controller(network: Rig) -> None:
     live = security_group(network)["spec"]["forProvider"]
     assert (live["description"], live["ingress"][0]["description"]) == ("two", "simulated cloud")
     assert network.claimsmith("drift", "dev").code == 0
-    assert network.steps("dev") == {}
+    assert network.settled("dev") == {}
 
 
 def test_a_list_is_taken_back_once(network: Rig) -> None:

@@ -81,7 +81,7 @@ def test_public_compositions(rig: Rig) -> None:
     # A component is changed with its claim.
     assert all(n in children or any(child.startswith(f"{n}/") for child in children) for n in steps), steps
     rig.ok(rig.up("dev"))
-    assert rig.steps("dev") == {}
+    assert rig.settled("dev") == {}
     assert rig.secret_values(rig.name, "myapp-aurora-mysql-connection")["password"] == password
     assert owned(rig)["Subnet"] == whole["Subnet"] - 3
 
