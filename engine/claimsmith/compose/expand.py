@@ -17,7 +17,7 @@ from claimsmith.base.documents import Document
 from claimsmith.base.errors import BindingError, Collector, ComposeError, EngineError, Problem, Refused, Source, at
 from claimsmith.base.labels import IMPORT
 from claimsmith.base.names import ChildAddress, ClaimKey
-from claimsmith.base.values import Interpolation, Ref, SiblingOutput, has, known, mapped, object_at, walk
+from claimsmith.base.values import Ref, SiblingOutput, has, known, mapped, object_at
 from claimsmith.compose import piped
 from claimsmith.compose.identity import dress, identity_of
 from claimsmith.compose.limits import refuse_huge, refuse_name
@@ -31,7 +31,7 @@ from claimsmith.compose.native_children import (
 )
 from claimsmith.compose.options import Options, options_of
 from claimsmith.compose.piped import Live, Piped
-from claimsmith.compose.unrolling import unrolled
+from claimsmith.compose.unrolling import is_varied, unrolled
 from claimsmith.dialects.common import ordering
 from claimsmith.dialects.common.claim import Claim
 from claimsmith.dialects.common.dialect import SECRET_REF, Dialect, Identity
@@ -232,7 +232,8 @@ class _Expander:
                 self.unbound.append(bound)
                 return None
             with self.problems.catch():
-                bound = replace(bound, klass=unrolled(bound.klass, claim_data(bound), claim.document))
+                if is_varied(bound.klass):
+                    bound = replace(bound, klass=unrolled(bound.klass, claim_data(bound), claim.document))
                 try:
                     return self._draft(bound, above)
                 except templating.TemplateError as error:
@@ -446,7 +447,7 @@ def _composed(template: Template, reader: Reader, binding: Binding) -> Composed:
 
 def _resolved(document: dict[str, Any], template: Template, draft: Draft) -> dict[str, Any]:
     """The document of a Kubernetes object with the outputs of native siblings that its base names."""
-    if not any(isinstance(leaf, Interpolation) for _, leaf in walk(dict(template.base))):
+    if not template.is_interpolated:
         return document
     found: dict[str, Any] = mapped(document, lambda leaf: resolved(leaf, partial(_sibling_value, draft)))
     return found
