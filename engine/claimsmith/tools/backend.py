@@ -9,7 +9,8 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Mapping
+import shlex
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,13 +18,16 @@ from urllib.parse import urlsplit
 
 from claimsmith.base import yaml_text
 from claimsmith.base.errors import DeployError, LoadError, Problem
+from claimsmith.base.printable import counted
 from claimsmith.base.values import object_at
-from claimsmith.project import encryption, workspace
+from claimsmith.project import checkpoint, encryption, workspace
 from claimsmith.project.encryption import StackSecrets
 from claimsmith.project.load import load
 from claimsmith.project.project import Project
 from claimsmith.project.writing import write_atomically
+from claimsmith.toolchain import locks
 
+LOCAL = "local"
 LOCAL_URL = "file://./.claimsmith/state"
 VARIABLE = "PULUMI_BACKEND_URL"
 _IGNORED = "stacks/Pulumi.*.yaml"
@@ -98,42 +102,105 @@ def _state(secrets: StackSecrets, passphrase: str | None) -> StackState:
 
 def is_local(url: str) -> bool:
     """Whether a backend is a folder of one clone: no colleague has that one."""
-    return url.startswith(("file://.", "file:.")) or url in ("", "local")
+    return url.startswith(("file://.", "file:.")) or url in ("", LOCAL)
 
 
 def move(project: Project, url: str) -> Moved:
-    """Share the project: use a backend that colleagues reach, and move the state of its stacks there.
+    """Use another backend, and move the state of all stacks there: whole, or not at all.
 
-    If it fails, the project uses the backend from before, where the state still is.
+    If it fails, the project uses the backend from before, and nothing of it stays in the other one. The state in the
+    backend from before is left as it is.
     """
-    _refuse(url)
+    local = url == LOCAL
+    url = LOCAL_URL if local else url
+    if not local:
+        _refuse(url)
     if problems := encryption.unfit(project, os.environ):
         raise DeployError(*problems)
     states = {stack: workspace.export_state(project, stack) for stack in _stacks_of(project)}
-    path = project.root / "Pulumi.yaml"
-    before = path.read_text(encoding="utf-8")
-    write_atomically(path, with_url(before, url))
+    _refuse_unfinished(project, states)
+    files = _texts(project)
+    created: list[str] = []
+    write_atomically(project.root / "Pulumi.yaml", with_url(files[project.root / "Pulumi.yaml"], url))
     try:
         there = set(_stacks_of(project))
-        if taken := sorted(stack for stack in there & states.keys() if _resources(states[stack])):
-            what = f"the backend has a stack {taken[0]!r} already, and this machine has another one"
-            raise DeployError(Problem(what, fix="use another backend; or end one of the two: pulumi destroy"))
-        created = sorted({*project.stacks(), *states} - there)
-        for stack in created:
-            _run(project, "stack", "init", stack)
-        for stack, state in states.items():
-            if stack not in there:
-                workspace.import_state(project, stack, state)
-    except BaseException:
-        write_atomically(path, before)
+        _refuse_taken(states, there)
+        for stack in sorted({*project.stacks(), *states} - there):
+            created.append(stack)
+            _run(project, "stack", "init", stack, "--no-select")
+            if stack in states:
+                _import(project, stack, states[stack])
+    except BaseException as error:
+        left = _undo(project, created, files)
+        if left and isinstance(error, DeployError):
+            raise DeployError(*error.problems, _left_behind(url, left)) from error
         raise
-    ignored = _unignore(project)
-    files = ["Pulumi.yaml", *ignored, *(s.file for s in encryption.stack_secrets(project))]
-    return Moved(url, sorted(set(states) & set(created)), sorted(set(created) - states.keys()), files, [])
+    ignored = [] if local else _unignore(project)
+    if local:
+        _ignore(project)
+    changed = ["Pulumi.yaml", *ignored, *([] if local else (s.file for s in encryption.stack_secrets(project)))]
+    return Moved(url, sorted(states.keys() & set(created)), sorted(set(created) - states.keys()), changed, [])
+
+
+def _refuse_unfinished(project: Project, states: Mapping[str, checkpoint.State]) -> None:
+    """Refuse what cannot be moved whole: a run at work, and what a killed one left behind, which an import clears."""
+    backend = workspace.backend(project)
+    problems = []
+    for stack, state in states.items():
+        fix = f"first: claimsmith recover {stack} --yes"
+        if held := locks.locks(locks.folder(backend, project.root, project.name, stack)):
+            problems.append(
+                Problem(f"{stack!r} is locked: {held[0]}", fix=f"wait until it ends; if it was killed, {fix}")
+            )
+        if checkpoint.pending(state):
+            problems.append(Problem(f"{stack!r} has operations that were interrupted", fix=fix))
+    if problems:
+        raise DeployError(*problems)
+
+
+def _refuse_taken(states: Mapping[str, checkpoint.State], there: Collection[str]) -> None:
+    if taken := sorted(stack for stack in states if stack in there and _resources(states[stack])):
+        what = f"the backend has a stack {taken[0]!r} already, and this project has another one"
+        raise DeployError(Problem(what, fix="use another backend; or end one of the two: pulumi destroy"))
+
+
+def _import(project: Project, stack: str, state: checkpoint.State) -> None:
+    """Write a state into the backend that the project uses now, and read it again."""
+    workspace.import_state(project, stack, state)
+    if _resources(workspace.export_state(project, stack)) != _resources(state):
+        what = f"the backend does not return the state of {stack!r} as it was written"
+        raise DeployError(Problem(what, fix="nothing was changed; use another backend"))
+
+
+def _texts(project: Project) -> dict[Path, str]:
+    """The files that the engine and we change when the backend changes."""
+    paths = [project.root / "Pulumi.yaml", *sorted((project.root / "stacks").glob("Pulumi.*.yaml"))]
+    return {path: path.read_text(encoding="utf-8") for path in paths}
+
+
+def _undo(project: Project, created: list[str], files: Mapping[Path, str]) -> list[str]:
+    """Remove the stacks that were created, and restore the files; returns the stacks that may still be there."""
+    try:
+        there = set(_stacks_of(project)) & set(created)
+        remove = "stack", "rm", "--force", "--yes", "--preserve-config"
+        left = [stack for stack in sorted(there) if workspace.pulumi(project, *remove, stack).returncode]
+    except DeployError:
+        left = created
+    for path in _texts(project).keys() - files.keys():
+        path.unlink()
+    for path, text in files.items():
+        write_atomically(path, text)
+    return left
+
+
+def _left_behind(url: str, stacks: list[str]) -> Problem:
+    remove = f"{VARIABLE}={shlex.quote(url)} pulumi stack rm --force --preserve-config {stacks[0]}"
+    what = f"{url} may still have {counted(len(stacks), 'stack')} of this attempt: {', '.join(stacks)}"
+    return Problem(what, fix=f"if it has: {remove}")
 
 
 def leave(project: Project) -> Moved:
-    """Use state on this machine, and a passphrase of its own: secrets that cannot be read here leave the settings."""
+    """Use stacks of one's own on this machine; nothing is moved. Secrets that cannot be read leave the settings."""
     path = project.root / "Pulumi.yaml"
     write_atomically(path, with_url(path.read_text(encoding="utf-8"), LOCAL_URL))
     workspace.prepare(project)
@@ -159,7 +226,7 @@ def join(project: Project, passphrase: str) -> list[str]:
     fitting = [s.stack for s in salted if encryption.fits(passphrase, s.salt)]
     if not fitting:
         what = f"this passphrase does not fit {', '.join(s.file for s in salted)}"
-        fix = f"ask whoever ran `claimsmith backend set` for the text of .claimsmith/{encryption.PASSPHRASE}"
+        fix = f"ask whoever ran `claimsmith backend move` for the text of .claimsmith/{encryption.PASSPHRASE}"
         raise DeployError(Problem(what, fix=fix))
     project.private.mkdir(mode=0o700, exist_ok=True)
     path = project.private / encryption.PASSPHRASE
@@ -187,7 +254,7 @@ def _refuse(url: str) -> None:
         fix = "write it as file:///shared/folder, s3://bucket, gs://bucket, azblob://container or postgres://host/database"
         raise LoadError(Problem(f"{url!r} is no address of a backend", fix=fix))
     if is_local(url) or url.startswith("file://~"):
-        fix = "name a folder that all of you reach, as file:///shared/folder; or: claimsmith backend set local"
+        fix = "name a folder that all of you reach, as file:///shared/folder; or: claimsmith backend move local"
         raise LoadError(Problem(f"{url!r} is another folder for each of you", fix=fix))
     if parts.password:
         fix = "leave it out: Pulumi.yaml is committed. Set PGPASSWORD, or PULUMI_BACKEND_URL, on each machine"
