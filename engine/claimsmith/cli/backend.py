@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -36,8 +37,6 @@ def show(context: typer.Context, output: Output = Format.text) -> None:
     rows = [(s.stack, s.secrets, "yes" if s.readable else "no") for s in found.stacks]
     console.print_rows(output, found.to_dict(), ("STACK", "SECRETS", "READABLE HERE"), rows)
     if not all(s.readable for s in found.stacks):
-        import os
-
         console.print_problems(encryption.unfit(project, os.environ))
         raise typer.Exit(1)
 
@@ -55,19 +54,24 @@ def move(
 
     All of it, or none: if it fails, the project is as before, and nothing stays in the other backend. It writes
     Pulumi.yaml, lets git see the stacks' settings, and says what to commit and what to share. `local` moves the state
-    to this machine. The state in the backend from before stays there, as a backup.
+    to this machine. Copies of the states are kept in .claimsmith/moved.
 
     Example: claimsmith backend move s3://my-platform-state
     """
-    from claimsmith.tools import backend
+    from claimsmith.tools import backend, backend_move
 
-    done = backend.move(console.find_project(), url)
+    done = backend_move.move(console.find_project(), url)
     if output == Format.json:
         console.print_json(done.to_dict())
     for word, stacks in (("moved", done.moved), ("created", done.created)):
         if stacks:
             console.say(f"{word}: {', '.join(stacks)}")
-    console.say("Deploy from here only: the state in the backend from before is a backup, and is not kept up to date.")
+    for stack in done.kept:
+        console.say(
+            f"warning: the backend from before still has {stack!r}, and could not remove it: never deploy there"
+        )
+    if os.environ.get("PULUMI_BACKEND_URL"):
+        console.say("warning: PULUMI_BACKEND_URL is set, and comes before Pulumi.yaml: unset it")
     if backend.is_local(done.url):
         return
     console.say("")

@@ -6,30 +6,24 @@ state goes to a backend that colleagues reach, the stacks' settings are committe
 
 from __future__ import annotations
 
-import json
 import os
 import re
-import shlex
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 from claimsmith.base import yaml_text
-from claimsmith.base.errors import DeployError, LoadError, Problem
-from claimsmith.base.printable import counted
+from claimsmith.base.errors import DeployError, Problem
 from claimsmith.base.values import object_at
-from claimsmith.project import checkpoint, encryption, workspace
+from claimsmith.project import encryption, workspace
 from claimsmith.project.encryption import StackSecrets
 from claimsmith.project.load import load
 from claimsmith.project.project import Project
 from claimsmith.project.writing import write_atomically
-from claimsmith.toolchain import locks
 
 LOCAL = "local"
 LOCAL_URL = "file://./.claimsmith/state"
-VARIABLE = "PULUMI_BACKEND_URL"
 _IGNORED = "stacks/Pulumi.*.yaml"
 _REMARK = (
     "# settings of stacks whose state is on this machine: the engine writes the salt of that passphrase into them\n"
@@ -72,6 +66,8 @@ class Moved:
     """The files to commit."""
     removed: list[str]
     """Secrets that nobody here can read, and that were taken out of settings."""
+    kept: list[str]
+    """Stacks that could not be removed from the backend from before."""
 
     def to_dict(self) -> dict[str, Any]:
         """The change for a machine to read."""
@@ -81,13 +77,14 @@ class Moved:
             "created": self.created,
             "files": self.files,
             "removed": self.removed,
+            "kept": self.kept,
         }
 
 
 def describe(project: Project, env: Mapping[str, str] | None = None) -> Backend:
     """Where the state of the project is; the engine is not asked."""
     env = os.environ if env is None else env
-    url = env.get(VARIABLE) or _url(project)
+    url = env.get(workspace.BACKEND_URL) or _url(project)
     passphrase = encryption.passphrase_in(project, env)
     stacks = [_state(s, passphrase) for s in encryption.stack_secrets(project)]
     return Backend(url, not is_local(url), stacks)
@@ -105,100 +102,6 @@ def is_local(url: str) -> bool:
     return url.startswith(("file://.", "file:.")) or url in ("", LOCAL)
 
 
-def move(project: Project, url: str) -> Moved:
-    """Use another backend, and move the state of all stacks there: whole, or not at all.
-
-    If it fails, the project uses the backend from before, and nothing of it stays in the other one. The state in the
-    backend from before is left as it is.
-    """
-    local = url == LOCAL
-    url = LOCAL_URL if local else url
-    if not local:
-        _refuse(url)
-    if problems := encryption.unfit(project, os.environ):
-        raise DeployError(*problems)
-    states = {stack: workspace.export_state(project, stack) for stack in _stacks_of(project)}
-    _refuse_unfinished(project, states)
-    files = _texts(project)
-    created: list[str] = []
-    write_atomically(project.root / "Pulumi.yaml", with_url(files[project.root / "Pulumi.yaml"], url))
-    try:
-        there = set(_stacks_of(project))
-        _refuse_taken(states, there)
-        for stack in sorted({*project.stacks(), *states} - there):
-            created.append(stack)
-            _run(project, "stack", "init", stack, "--no-select")
-            if stack in states:
-                _import(project, stack, states[stack])
-    except BaseException as error:
-        left = _undo(project, created, files)
-        if left and isinstance(error, DeployError):
-            raise DeployError(*error.problems, _left_behind(url, left)) from error
-        raise
-    ignored = [] if local else _unignore(project)
-    if local:
-        _ignore(project)
-    changed = ["Pulumi.yaml", *ignored, *([] if local else (s.file for s in encryption.stack_secrets(project)))]
-    return Moved(url, sorted(states.keys() & set(created)), sorted(set(created) - states.keys()), changed, [])
-
-
-def _refuse_unfinished(project: Project, states: Mapping[str, checkpoint.State]) -> None:
-    """Refuse what cannot be moved whole: a run at work, and what a killed one left behind, which an import clears."""
-    backend = workspace.backend(project)
-    problems = []
-    for stack, state in states.items():
-        fix = f"first: claimsmith recover {stack} --yes"
-        if held := locks.locks(locks.folder(backend, project.root, project.name, stack)):
-            problems.append(
-                Problem(f"{stack!r} is locked: {held[0]}", fix=f"wait until it ends; if it was killed, {fix}")
-            )
-        if checkpoint.pending(state):
-            problems.append(Problem(f"{stack!r} has operations that were interrupted", fix=fix))
-    if problems:
-        raise DeployError(*problems)
-
-
-def _refuse_taken(states: Mapping[str, checkpoint.State], there: Collection[str]) -> None:
-    if taken := sorted(stack for stack in states if stack in there and _resources(states[stack])):
-        what = f"the backend has a stack {taken[0]!r} already, and this project has another one"
-        raise DeployError(Problem(what, fix="use another backend; or end one of the two: pulumi destroy"))
-
-
-def _import(project: Project, stack: str, state: checkpoint.State) -> None:
-    """Write a state into the backend that the project uses now, and read it again."""
-    workspace.import_state(project, stack, state)
-    if _resources(workspace.export_state(project, stack)) != _resources(state):
-        what = f"the backend does not return the state of {stack!r} as it was written"
-        raise DeployError(Problem(what, fix="nothing was changed; use another backend"))
-
-
-def _texts(project: Project) -> dict[Path, str]:
-    """The files that the engine and we change when the backend changes."""
-    paths = [project.root / "Pulumi.yaml", *sorted((project.root / "stacks").glob("Pulumi.*.yaml"))]
-    return {path: path.read_text(encoding="utf-8") for path in paths}
-
-
-def _undo(project: Project, created: list[str], files: Mapping[Path, str]) -> list[str]:
-    """Remove the stacks that were created, and restore the files; returns the stacks that may still be there."""
-    try:
-        there = set(_stacks_of(project)) & set(created)
-        remove = "stack", "rm", "--force", "--yes", "--preserve-config"
-        left = [stack for stack in sorted(there) if workspace.pulumi(project, *remove, stack).returncode]
-    except DeployError:
-        left = created
-    for path in _texts(project).keys() - files.keys():
-        path.unlink()
-    for path, text in files.items():
-        write_atomically(path, text)
-    return left
-
-
-def _left_behind(url: str, stacks: list[str]) -> Problem:
-    remove = f"{VARIABLE}={shlex.quote(url)} pulumi stack rm --force --preserve-config {stacks[0]}"
-    what = f"{url} may still have {counted(len(stacks), 'stack')} of this attempt: {', '.join(stacks)}"
-    return Problem(what, fix=f"if it has: {remove}")
-
-
 def leave(project: Project) -> Moved:
     """Use stacks of one's own on this machine; nothing is moved. Secrets that cannot be read leave the settings."""
     path = project.root / "Pulumi.yaml"
@@ -209,8 +112,8 @@ def leave(project: Project) -> Moved:
     for secrets in encryption.stack_secrets(project):
         if secrets.provider or (secrets.salt and not encryption.fits(passphrase or "", secrets.salt)):
             removed += _without_secrets(project, secrets)
-    _ignore(project)
-    return Moved(LOCAL_URL, [], [], [], removed)
+    ignore(project)
+    return Moved(LOCAL_URL, [], [], [], removed, [])
 
 
 def join(project: Project, passphrase: str) -> list[str]:
@@ -248,43 +151,12 @@ def with_url(text: str, url: str) -> str:
     return text[: found.start()] + wanted + text[found.end() :]
 
 
-def _refuse(url: str) -> None:
-    parts = urlsplit(url)
-    if not parts.scheme or not url.partition("://")[2]:
-        fix = "write it as file:///shared/folder, s3://bucket, gs://bucket, azblob://container or postgres://host/database"
-        raise LoadError(Problem(f"{url!r} is no address of a backend", fix=fix))
-    if is_local(url) or url.startswith("file://~"):
-        fix = "name a folder that all of you reach, as file:///shared/folder; or: claimsmith backend move local"
-        raise LoadError(Problem(f"{url!r} is another folder for each of you", fix=fix))
-    if parts.password:
-        fix = "leave it out: Pulumi.yaml is committed. Set PGPASSWORD, or PULUMI_BACKEND_URL, on each machine"
-        raise LoadError(Problem("the address of the backend contains a password", fix=fix))
-
-
 def _url(project: Project) -> str:
     documents = load([project.root / "Pulumi.yaml"], root=project.root)
     return str(object_at(documents[0].data, "backend").get("url") or "") if documents else ""
 
 
-def _stacks_of(project: Project) -> list[str]:
-    """The stacks of the project in the backend that it uses now."""
-    listed = json.loads(_run(project, "stack", "ls", "--json"))
-    return [str(entry["name"]).rpartition("/")[2] for entry in listed]
-
-
-def _resources(state: Mapping[str, Any]) -> list[Any]:
-    return (state.get("deployment") or {}).get("resources") or []
-
-
-def _run(project: Project, *words: str) -> str:
-    done = workspace.pulumi(project, *words)
-    if done.returncode:
-        what = f"the backend refused `pulumi {' '.join(words[:2])}`: {workspace.errors_in(done.stderr)}"
-        raise DeployError(Problem(what, fix="nothing was changed; check the address, and your access to it"))
-    return done.stdout
-
-
-def _unignore(project: Project) -> list[str]:
+def unignore(project: Project) -> list[str]:
     """Let git see the settings of stacks; returns the files that changed."""
     path = project.root / ".gitignore"
     text = path.read_text(encoding="utf-8") if path.is_file() else ""
@@ -293,7 +165,8 @@ def _unignore(project: Project) -> list[str]:
     return [".gitignore"] if kept != text and write_atomically(path, kept) else []
 
 
-def _ignore(project: Project) -> None:
+def ignore(project: Project) -> None:
+    """Let git ignore the settings of stacks."""
     path = project.root / ".gitignore"
     text = path.read_text(encoding="utf-8") if path.is_file() else ""
     if _IGNORED not in text.splitlines():
