@@ -416,7 +416,9 @@ def test_the_page_lists_each_command_with_its_schema(words: tuple[str, ...]) -> 
 
 def test_the_error_on_the_page_is_what_is_printed(monkeypatch: Patch) -> None:
     monkeypatch.chdir(ROOT)
-    [shown] = re.findall(r"\$ claimsmith ([^\n]*) 2> /dev/null\n(\{.*?\n)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
+    [shown] = re.findall(
+        r"\$ claimsmith ([^\n]*) 2> /dev/null\n(\{.*?\n)```", PAGE.read_text(encoding="utf-8"), re.DOTALL
+    )
     assert CliRunner().invoke(app, shown[0].split()).stdout == shown[1]
 
 
