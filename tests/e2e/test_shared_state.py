@@ -81,8 +81,8 @@ def shared(folder: Path, tmp_path: Path, request: pytest.FixtureRequest) -> Shar
     rig.ok(rig.claimsmith("generate"))
     for stack in STACKS:
         rig.ok(rig.claimsmith("bind", stack))
-    told = rig.ok(rig.claimsmith("backend", "move", found.url))
-    assert f"created: {', '.join(STACKS)}" in told.text
+    moved = rig.ok(rig.claimsmith("backend", "move", found.url, "--output", "json"))
+    assert json.loads(moved.out)["created"] == list(STACKS)
     return found
 
 

@@ -11,6 +11,7 @@ import typer
 
 from claimsmith.cli import console
 from claimsmith.cli.console import Format, Output
+from claimsmith.tools.json_answers import Answer
 
 app = typer.Typer(no_args_is_help=False)
 
@@ -35,7 +36,7 @@ def show(context: typer.Context, output: Output = Format.text) -> None:
     if output == Format.text:
         console.print_line(f"state: {found.url or 'the backend that you are logged in to'}")
     rows = [(s.stack, s.secrets, "yes" if s.readable else "no") for s in found.stacks]
-    console.print_rows(output, found.to_dict(), ("STACK", "SECRETS", "READABLE HERE"), rows)
+    console.print_rows(output, Answer("backend", found.to_dict()), ("STACK", "SECRETS", "READABLE HERE"), rows)
     if not all(s.readable for s in found.stacks):
         console.print_problems(encryption.unfit(project, os.environ))
         raise typer.Exit(1)
@@ -62,7 +63,7 @@ def move(
 
     done = backend_move.move(console.find_project(), url)
     if output == Format.json:
-        console.print_json(done.to_dict())
+        console.print_json(Answer("backend-move", done.to_dict()))
     for word, stacks in (("moved", done.moved), ("created", done.created)):
         if stacks:
             console.say(f"{word}: {', '.join(stacks)}")
@@ -96,7 +97,7 @@ def leave(output: Output = Format.text) -> None:
 
     left = backend.leave(console.find_project())
     if output == Format.json:
-        console.print_json(left.to_dict())
+        console.print_json(Answer("backend-move", left.to_dict()))
     for name in left.removed:
         console.say(f"removed, since nobody here can read it: {name}")
     console.say("The state is on this machine now. What is deployed elsewhere stays there.")
