@@ -15,6 +15,8 @@ from benchmarks.measure import Row, Settings, middle, pairs, ratios, run
 
 STACKS, CLAIMS, CHILDREN = 40, 5, 4
 """With its component, a claim of four children is five resources: 25 in each stack."""
+SHARED_CLAIMS = 40
+"""200 resources."""
 PARALLEL = 4
 UP = "pulumi up --stack $(basename $stack) --yes --skip-preview --non-interactive"
 LOOP = f"for stack in stacks/s*/; do {UP} || exit 1; done"
@@ -22,7 +24,7 @@ LOOP = f"for stack in stacks/s*/; do {UP} || exit 1; done"
 FLEET = f'{sys.executable} -m claimsmith.cli up --all --parallel {PARALLEL} --yes || [ "$?" -eq 10 ]'
 
 
-def write_project(root: Path, stacks: int) -> list[str]:
+def write_project(root: Path, stacks: int, claims: int = CLAIMS) -> list[str]:
     """A project whose stacks need nothing but the random provider; gives the stacks' names."""
     reference = {
         "apiVersion": "infrastructure.crossplane.io/v1alpha1",
@@ -48,7 +50,7 @@ def write_project(root: Path, stacks: int) -> list[str]:
     }
     names = [f"s{number:02}" for number in range(stacks)]
     for name in names:
-        metadata = [{"namespace": "default", "name": f"pets-{n}"} for n in range(CLAIMS)]
+        metadata = [{"namespace": "default", "name": f"pets-{n}"} for n in range(claims)]
         files[f"stacks/{name}/claims/pets.yaml"] = [
             {**claim, "metadata": place, "spec": {"classRef": reference}} for place in metadata
         ]
@@ -60,28 +62,37 @@ def write_project(root: Path, stacks: int) -> list[str]:
     return names
 
 
-def fleet(settings: Settings, folder: Path) -> list[Row]:
-    """All stacks from nothing; both sides find their stacks created, and skip the preview."""
+def prepared(root: Path, names: list[str], env: dict[str, str] | None = None) -> dict[str, str]:
+    """Generate, bind, and create the stacks; gives the environment to deploy them in."""
     from claimsmith.project import workspace
     from claimsmith.project.project import Project
     from claimsmith.tools.bind import bind
     from claimsmith.tools.generate import generate
 
+    project = Project(root)
+    generate(project, check=False)
+    environment = workspace.environment(project) | (env or {})
+    for name in names:
+        bind(project, name)
+        run(["pulumi", "stack", "init", name, "--no-select", "--non-interactive"], cwd=root, env=environment)
+    return environment
+
+
+def deployment(root: Path, line: str, environment: dict[str, str]) -> dict[str, float]:
+    """How long a line of shell takes there."""
+    begin = time.time()
+    run(["bash", "-c", line], cwd=root, env=environment)
+    return {"seconds": time.time() - begin}
+
+
+def fleet(settings: Settings, folder: Path) -> list[Row]:
+    """All stacks from nothing; both sides find their stacks created, and skip the preview."""
     stacks = int(os.environ.get("BENCH_STACKS") or STACKS)
     numbers = count()
 
     def side(line: str) -> dict[str, float]:
         root = folder / f"fleet{next(numbers)}"
-        names = write_project(root, stacks)
-        project = Project(root)
-        generate(project, check=False)
-        environment = workspace.environment(project)
-        for name in names:
-            bind(project, name)
-            run(["pulumi", "stack", "init", name, "--no-select", "--non-interactive"], cwd=root, env=environment)
-        begin = time.time()
-        run(["bash", "-c", line], cwd=root, env=environment)
-        return {"seconds": time.time() - begin}
+        return deployment(root, line, prepared(root, write_project(root, stacks)))
 
     found = pairs(lambda: side(FLEET), lambda: side(LOOP), settings)
     shape = f"{stacks} stacks × {CLAIMS * (CHILDREN + 1)} resources"
@@ -90,4 +101,30 @@ def fleet(settings: Settings, folder: Path) -> list[Row]:
     return [Row("fleet", measure, ratios(found), 0.5, detail=detail)]
 
 
-BENCHES: dict[str, Any] = {"fleet": fleet}
+def state(settings: Settings, folder: Path) -> list[Row]:
+    """One stack from nothing, its checkpoints in a real PostgreSQL server against files."""
+    from claimsmith.lab import postgresql
+
+    numbers = count()
+
+    def side(env: dict[str, str]) -> dict[str, float]:
+        root = folder / f"state{next(numbers)}"
+        return deployment(root, LOOP, prepared(root, write_project(root, 1, SHARED_CLAIMS), env))
+
+    with postgresql.running(folder / "server") as server:
+        place = f"{server.user}@{server.host}:{server.port}/postgres?sslmode=disable"
+        password = {"PGPASSWORD": server.password_file.read_text(encoding="utf-8").strip()}
+        table = count()
+
+        def in_postgresql() -> dict[str, float]:
+            return side({"PULUMI_BACKEND_URL": f"postgres://{place}&table=state_{next(table)}", **password})
+
+        found = pairs(in_postgresql, lambda: side({}), settings)
+    resources = SHARED_CLAIMS * (CHILDREN + 1)
+    each = [1000 * middle(found, n) / resources for n in (0, 1)]
+    detail = f"{each[0]:.0f} ms a resource against {each[1]:.0f} ms"
+    measure = f"state in PostgreSQL against files, `pulumi up` of {resources} resources"
+    return [Row("state", measure, ratios(found), detail=detail)]
+
+
+BENCHES: dict[str, Any] = {"fleet": fleet, "state": state}

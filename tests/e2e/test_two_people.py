@@ -91,7 +91,7 @@ def test_both_deploy(
         "database": f"'postgres://{postgresql_server.user}@{server}/postgres?{query}'",
     }
     (tmp_path / "shared").mkdir()
-    told = first.claimsmith(f"backend set {urls[kind]}")
+    told = first.claimsmith(f"backend move {urls[kind]}")
     assert "moved: dev" in told
     assert "claimsmith backend join" in told
     first.up("--expect-no-changes")
@@ -106,7 +106,7 @@ def test_both_deploy(
     # Before the engine starts: what is wrong, and both ways out.
     refused = second.shell(f'eval "$({CLAIMSMITH} env)" && echo started', code=1)
     assert "claimsmith backend join" in refused
-    assert "claimsmith backend set local" in refused
+    assert "claimsmith backend leave" in refused
     assert "started" not in refused
     assert "no" in second.claimsmith("backend", code=1).splitlines()[2].split()
     assert "does not fit" in second.claimsmith("backend join", stdin="guess", code=1)
@@ -119,7 +119,7 @@ def test_both_deploy(
 
     first.shell("git pull -q ../second main")
     first.up("--expect-no-changes")
-    claims = json.loads(first.claimsmith("status dev -o json").strip())
+    claims = json.loads(first.claimsmith("status dev -o json").strip())["claims"]
     assert sorted(c["claim"].rpartition("/")[2] for c in claims) == sorted(names)
     for person in (first, second):
         assert person.shell("git status --short") == ""
@@ -137,8 +137,8 @@ def test_a_colleague_can_have_a_stack_of_their_own(
     second = Person(tmp_path / "second", first.env)
     (second.root / ".venv").symlink_to(sys.prefix)
     # What commands say where the engine is asked first.
-    assert "claimsmith backend set local" in second.claimsmith("status dev", code=1)
-    left = second.claimsmith("backend set local")
+    assert "claimsmith backend leave" in second.claimsmith("status dev", code=1)
+    left = second.claimsmith("backend leave")
     assert "dev: postgresql:password" in left
     second.shell(f'eval "$({CLAIMSMITH} env)" && pulumi stack select dev --create --non-interactive')
     (second.root / "stacks/dev/claims" / f"{names[0]}.yaml").unlink()

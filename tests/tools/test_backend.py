@@ -12,24 +12,12 @@ from claimsmith.base.errors import EngineError
 from claimsmith.cli.app import app
 from claimsmith.project.project import Project
 from claimsmith.tools import backend
-from tests.support.samples import contents
-
-SALT = "v1:EKjN5aiUqIY=:v1:fHWxi9WDYMPOXbaF:OJHwaWNOr1edrlhNzOAocT4Ds14Osg=="
-"""As the engine (3.259) wrote it for the passphrase `secret words`."""
-SETTINGS = f"encryptionsalt: {SALT}\nconfig:\n  shop:size: small\n  shop:password:\n    secure: v1:abc\n"
-IGNORED = ".venv\nstacks/Pulumi.*.yaml\n"
+from tests.support.shared_projects import SETTINGS, shared_project
 
 
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
-    for name in ("PULUMI_BACKEND_URL", "PULUMI_CONFIG_PASSPHRASE", "PULUMI_CONFIG_PASSPHRASE_FILE"):
-        monkeypatch.delenv(name, raising=False)
-    (tmp_path / "stacks").mkdir()
-    (tmp_path / "Pulumi.yaml").write_text("name: shop\nruntime: python\nbackend:\n  url: file:///shared\n")
-    (tmp_path / "stacks" / "Pulumi.dev.yaml").write_text(SETTINGS)
-    (tmp_path / ".gitignore").write_text(".venv\n")
-    monkeypatch.chdir(tmp_path)
-    return Project(tmp_path)
+    return shared_project(tmp_path, monkeypatch)
 
 
 def run(*words: str, stdin: str | None = None):
@@ -57,34 +45,6 @@ def run(*words: str, stdin: str | None = None):
 def test_only_the_backend_of_pulumi_yaml_changes(before: str, after: str) -> None:
     assert backend.with_url(before, "s3://b") == after
     assert yaml.safe_load(after)["backend"] == {"url": "s3://b"}
-
-
-@pytest.mark.parametrize(
-    ("url", "want"),
-    [
-        pytest.param("shared", "is no address", id="no-scheme"),
-        pytest.param("s3://", "is no address", id="nothing-behind-it"),
-        pytest.param("file://./state", "another folder for each of you", id="relative"),
-        pytest.param("file://~/state", "another folder for each of you", id="home"),
-        pytest.param("postgres://me:secret@host/db", "contains a password", id="password"),
-    ],
-)
-def test_backends_that_are_refused(project: Project, url: str, want: str) -> None:
-    before = contents(project.root)
-    ran = run("set", url)
-    assert ran.exit_code == 1
-    assert want in ran.stderr
-    assert "secret@" not in ran.output
-    assert "fix: " in ran.stderr
-    assert contents(project.root) == before
-
-
-def test_what_cannot_be_read_here_is_not_moved(project: Project) -> None:
-    before = contents(project.root)
-    ran = run("set", "s3://other")
-    assert ran.exit_code == 1
-    assert "claimsmith backend join" in ran.stderr
-    assert contents(project.root) == before
 
 
 def test_a_fitting_passphrase_is_kept_and_the_one_before_too(project: Project) -> None:
@@ -134,7 +94,7 @@ def test_a_file_that_is_missing_is_refused(project: Project) -> None:
 
 
 def test_leaving_removes_what_nobody_here_can_read(project: Project) -> None:
-    ran = run("set", "local")
+    ran = run("leave")
     assert ran.exit_code == 0, ran.output
     assert "dev: shop:password" in ran.stderr
     left = yaml.safe_load((project.root / "stacks" / "Pulumi.dev.yaml").read_text())

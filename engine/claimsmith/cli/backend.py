@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -10,6 +11,7 @@ import typer
 
 from claimsmith.cli import console
 from claimsmith.cli.console import Format, Output
+from claimsmith.tools.json_answers import Answer
 
 app = typer.Typer(no_args_is_help=False)
 
@@ -34,54 +36,72 @@ def show(context: typer.Context, output: Output = Format.text) -> None:
     if output == Format.text:
         console.print_line(f"state: {found.url or 'the backend that you are logged in to'}")
     rows = [(s.stack, s.secrets, "yes" if s.readable else "no") for s in found.stacks]
-    console.print_rows(output, found.to_dict(), ("STACK", "SECRETS", "READABLE HERE"), rows)
+    console.print_rows(output, Answer("backend", found.to_dict()), ("STACK", "SECRETS", "READABLE HERE"), rows)
     if not all(s.readable for s in found.stacks):
-        import os
-
         console.print_problems(encryption.unfit(project, os.environ))
         raise typer.Exit(1)
 
 
-@app.command("set")
+@app.command()
 @console.command
-def set_backend(
+def move(
     url: Annotated[
         str,
         typer.Argument(metavar="URL", help="As in file:///shared, s3://bucket, postgres://host/database; or `local`."),
     ],
     output: Output = Format.text,
 ) -> None:
-    """Keep the state in a backend that colleagues reach.
+    """Move the state of all stacks to another backend.
 
-    Writes Pulumi.yaml, moves the state of all stacks, and lets git see their settings. Then it says what to commit and
-    what to share. `local` goes back to state on this machine, with a passphrase of its own.
+    All of it, or none: if it fails, the project is as before, and nothing stays in the other backend. It writes
+    Pulumi.yaml, lets git see the stacks' settings, and says what to commit and what to share. `local` moves the state
+    to this machine. Copies of the states are kept in .claimsmith/moved.
 
-    Example: claimsmith backend set s3://my-platform-state
+    Example: claimsmith backend move s3://my-platform-state
     """
-    from claimsmith.tools import backend
+    from claimsmith.tools import backend, backend_move
 
-    project = console.find_project()
-    if url == "local":
-        left = backend.leave(project)
-        if output == Format.json:
-            console.print_json(left.to_dict())
-        for name in left.removed:
-            console.say(f"removed, since nobody here can read it: {name}")
-        console.say("The state is on this machine now. What is deployed elsewhere stays there.")
-        console.say('Next: eval "$(claimsmith env)" && pulumi stack select STACK --create')
-        return
-    done = backend.move(project, url)
+    done = backend_move.move(console.find_project(), url)
     if output == Format.json:
-        console.print_json(done.to_dict())
+        console.print_json(Answer("backend-move", done.to_dict()))
     for word, stacks in (("moved", done.moved), ("created", done.created)):
         if stacks:
             console.say(f"{word}: {', '.join(stacks)}")
+    for stack in done.kept:
+        console.say(
+            f"warning: the backend from before still has {stack!r}, and could not remove it: never deploy there"
+        )
+    if os.environ.get("PULUMI_BACKEND_URL"):
+        console.say("warning: PULUMI_BACKEND_URL is set, and comes before Pulumi.yaml: unset it")
+    if backend.is_local(done.url):
+        return
     console.say("")
     console.say("Share it:")
     console.say(f"  git add {' '.join(done.files)} && git commit")
     console.say("  give colleagues the text of .claimsmith/passphrase: by a password manager, never in git")
     console.say("In their clone they run once:")
     console.say("  claimsmith backend join")
+
+
+@app.command()
+@console.command
+def leave(output: Output = Format.text) -> None:
+    """Use stacks of your own on this machine.
+
+    Nothing is moved: what is deployed elsewhere stays there. Settings that you cannot decrypt are removed, and a
+    passphrase of your own is used.
+
+    Example: claimsmith backend leave
+    """
+    from claimsmith.tools import backend
+
+    left = backend.leave(console.find_project())
+    if output == Format.json:
+        console.print_json(Answer("backend-move", left.to_dict()))
+    for name in left.removed:
+        console.say(f"removed, since nobody here can read it: {name}")
+    console.say("The state is on this machine now. What is deployed elsewhere stays there.")
+    console.say('Next: eval "$(claimsmith env)" && pulumi stack select STACK --create')
 
 
 @app.command()

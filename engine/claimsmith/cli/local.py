@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from claimsmith.cli import completion, console
+from claimsmith.tools.json_answers import Answer
 
 if TYPE_CHECKING:
     from claimsmith.lab import Status
@@ -91,7 +92,7 @@ def down(
         done = lab.down(root, wipe=wipe, report=report)
         done = postgresql.down(root, wipe=wipe, report=report) or done
     if output == console.Format.json:
-        console.print_json({"stopped": done, "wiped": wipe})
+        console.print_json(Answer("local-down", {"stopped": done, "wiped": wipe}))
     else:
         console.say("stopped and wiped" if wipe else "stopped" if done else "nothing was running")
 
@@ -111,7 +112,7 @@ def status(output: console.Output = console.Format.text) -> None:
     root = console.find_project().root
     status, server = lab.status(root), postgresql.status(root)
     if output == console.Format.json:
-        console.print_json({**status.to_dict(), "postgresql": server.to_dict()})
+        console.print_json(Answer("local-status", {**status.to_dict(), "postgresql": server.to_dict()}))
     elif server.running and not status.running:
         _show_server(server, output)
     else:
@@ -124,7 +125,7 @@ def status(output: console.Output = console.Format.text) -> None:
 
 def _show_server(server: Server, output: console.Format) -> None:
     if output == console.Format.json:
-        console.print_json(server.to_dict())
+        console.print_json(Answer("local-up-postgresql", server.to_dict()))
         return
     console.say(f"PostgreSQL:  {server.host}:{server.port}, user {server.user}")
     console.say(f"password:    {server.password_file}")
@@ -133,7 +134,7 @@ def _show_server(server: Server, output: console.Format) -> None:
 
 def _show(status: Status, output: console.Format) -> None:
     if output == console.Format.json:
-        console.print_json(status.to_dict())
+        console.print_json(Answer("local-up", status.to_dict()))
         return
     rows = [
         (p.name, "running" if p.running else "stopped", str(p.pid or "-"), str(p.port or "-"), str(p.log))

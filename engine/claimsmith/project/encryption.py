@@ -22,7 +22,7 @@ from claimsmith.project.writing import write_atomically
 VARIABLE, FILE_VARIABLE = "PULUMI_CONFIG_PASSPHRASE", "PULUMI_CONFIG_PASSPHRASE_FILE"
 PASSPHRASE = "passphrase"
 SALT = "encryptionsalt"
-JOIN, LOCAL = "claimsmith backend join", "claimsmith backend set local"
+JOIN, LOCAL = "claimsmith backend join", "claimsmith backend leave"
 _KNOWN = b"pulumi"
 _ROUNDS = 1_000_000
 _FITTING = "fitting"

@@ -32,6 +32,8 @@ KUBECONFIG = "claimsmith:kubeconfig"
 """The setting that holds or names a stack's kubeconfig. Its value is never printed: it may be a secret, wherever it
 was meant to be a path."""
 STATE = "state"
+BACKEND_URL = "PULUMI_BACKEND_URL"
+"""The engine's variable, which comes before the backend of Pulumi.yaml."""
 # Engines from 3.257 on refuse `state upgrade` itself without the variable; older ones do not read Pulumi.yaml for it.
 UPGRADE = "PULUMI_DIY_BACKEND_IGNORE_DEPRECATION_ERROR=true pulumi state upgrade --yes"
 
@@ -124,23 +126,24 @@ def _reason(done: subprocess.CompletedProcess[str]) -> str:
     return "; ".join(dict.fromkeys(errors)) or f"exit code {done.returncode}"
 
 
-def pulumi(project: Project, *arguments: str, stdin: str | None = None) -> subprocess.CompletedProcess[str]:
-    """Run `pulumi` in the project, without prompts; `stdin` is its standard input."""
+def pulumi(
+    project: Project, *arguments: str, stdin: str | None = None, url: str = ""
+) -> subprocess.CompletedProcess[str]:
+    """Run `pulumi` in the project, without prompts; `stdin` is its standard input, `url` a backend to use instead."""
     require(project)
     command = ["pulumi", *arguments, "--non-interactive"]
-    return subprocess.run(
-        command, cwd=project.root, env=environment(project), capture_output=True, text=True, input=stdin
-    )
+    env = environment(project) | ({BACKEND_URL: url} if url else {})
+    return subprocess.run(command, cwd=project.root, env=env, capture_output=True, text=True, input=stdin)
 
 
-def export_state(project: Project, stack: str, *, show_secrets: bool = False) -> dict[str, Any]:
+def export_state(project: Project, stack: str, *, show_secrets: bool = False, url: str = "") -> dict[str, Any]:
     """The stack's state. With its secrets it is for reading in memory alone: never printed, never written."""
-    return _read(project, stack, "stack", "export", *(["--show-secrets"] if show_secrets else []))
+    return _read(project, stack, "stack", "export", *(["--show-secrets"] if show_secrets else []), url=url)
 
 
-def import_state(project: Project, stack: str, state: Mapping[str, Any]) -> None:
+def import_state(project: Project, stack: str, state: Mapping[str, Any], *, url: str = "") -> None:
     """Make this the stack's state. The engine checks it, and keeps the one before in its history."""
-    done = pulumi(project, "stack", "import", "--stack", stack, stdin=json.dumps(state))
+    done = pulumi(project, "stack", "import", "--stack", stack, stdin=json.dumps(state), url=url)
     if done.returncode:
         what = f"the state of {stack!r} cannot be written: {errors_in(done.stderr)}"
         raise DeployError(Problem(what, fix="nothing was changed; fix that and run the command again"))
@@ -231,9 +234,9 @@ def stack_outputs(project: Project, stack: str, *, show_secrets: bool = False) -
     return _read(project, stack, "stack", "output", "--json", *(["--show-secrets"] if show_secrets else []))
 
 
-def _read(project: Project, stack: str, *arguments: str) -> dict[str, Any]:
+def _read(project: Project, stack: str, *arguments: str, url: str = "") -> dict[str, Any]:
     """What a command of the engine prints of a stack as JSON."""
-    done = pulumi(project, *arguments, "--stack", stack)
+    done = pulumi(project, *arguments, "--stack", stack, url=url)
     if done.returncode:
         refuse_unfit(project, stack)
         raise unreadable(stack, done.stderr)

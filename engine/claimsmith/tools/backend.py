@@ -6,17 +6,15 @@ state goes to a backend that colleagues reach, the stacks' settings are committe
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 from claimsmith.base import yaml_text
-from claimsmith.base.errors import DeployError, LoadError, Problem
+from claimsmith.base.errors import DeployError, Problem
 from claimsmith.base.values import object_at
 from claimsmith.project import encryption, workspace
 from claimsmith.project.encryption import StackSecrets
@@ -24,8 +22,8 @@ from claimsmith.project.load import load
 from claimsmith.project.project import Project
 from claimsmith.project.writing import write_atomically
 
+LOCAL = "local"
 LOCAL_URL = "file://./.claimsmith/state"
-VARIABLE = "PULUMI_BACKEND_URL"
 _IGNORED = "stacks/Pulumi.*.yaml"
 _REMARK = (
     "# settings of stacks whose state is on this machine: the engine writes the salt of that passphrase into them\n"
@@ -68,6 +66,8 @@ class Moved:
     """The files to commit."""
     removed: list[str]
     """Secrets that nobody here can read, and that were taken out of settings."""
+    kept: list[str]
+    """Stacks that could not be removed from the backend from before."""
 
     def to_dict(self) -> dict[str, Any]:
         """The change for a machine to read."""
@@ -77,13 +77,14 @@ class Moved:
             "created": self.created,
             "files": self.files,
             "removed": self.removed,
+            "kept": self.kept,
         }
 
 
 def describe(project: Project, env: Mapping[str, str] | None = None) -> Backend:
     """Where the state of the project is; the engine is not asked."""
     env = os.environ if env is None else env
-    url = env.get(VARIABLE) or _url(project)
+    url = env.get(workspace.BACKEND_URL) or _url(project)
     passphrase = encryption.passphrase_in(project, env)
     stacks = [_state(s, passphrase) for s in encryption.stack_secrets(project)]
     return Backend(url, not is_local(url), stacks)
@@ -98,42 +99,11 @@ def _state(secrets: StackSecrets, passphrase: str | None) -> StackState:
 
 def is_local(url: str) -> bool:
     """Whether a backend is a folder of one clone: no colleague has that one."""
-    return url.startswith(("file://.", "file:.")) or url in ("", "local")
-
-
-def move(project: Project, url: str) -> Moved:
-    """Share the project: use a backend that colleagues reach, and move the state of its stacks there.
-
-    If it fails, the project uses the backend from before, where the state still is.
-    """
-    _refuse(url)
-    if problems := encryption.unfit(project, os.environ):
-        raise DeployError(*problems)
-    states = {stack: workspace.export_state(project, stack) for stack in _stacks_of(project)}
-    path = project.root / "Pulumi.yaml"
-    before = path.read_text(encoding="utf-8")
-    write_atomically(path, with_url(before, url))
-    try:
-        there = set(_stacks_of(project))
-        if taken := sorted(stack for stack in there & states.keys() if _resources(states[stack])):
-            what = f"the backend has a stack {taken[0]!r} already, and this machine has another one"
-            raise DeployError(Problem(what, fix="use another backend; or end one of the two: pulumi destroy"))
-        created = sorted({*project.stacks(), *states} - there)
-        for stack in created:
-            _run(project, "stack", "init", stack)
-        for stack, state in states.items():
-            if stack not in there:
-                workspace.import_state(project, stack, state)
-    except BaseException:
-        write_atomically(path, before)
-        raise
-    ignored = _unignore(project)
-    files = ["Pulumi.yaml", *ignored, *(s.file for s in encryption.stack_secrets(project))]
-    return Moved(url, sorted(set(states) & set(created)), sorted(set(created) - states.keys()), files, [])
+    return url.startswith(("file://.", "file:.")) or url in ("", LOCAL)
 
 
 def leave(project: Project) -> Moved:
-    """Use state on this machine, and a passphrase of its own: secrets that cannot be read here leave the settings."""
+    """Use stacks of one's own on this machine; nothing is moved. Secrets that cannot be read leave the settings."""
     path = project.root / "Pulumi.yaml"
     write_atomically(path, with_url(path.read_text(encoding="utf-8"), LOCAL_URL))
     workspace.prepare(project)
@@ -142,8 +112,8 @@ def leave(project: Project) -> Moved:
     for secrets in encryption.stack_secrets(project):
         if secrets.provider or (secrets.salt and not encryption.fits(passphrase or "", secrets.salt)):
             removed += _without_secrets(project, secrets)
-    _ignore(project)
-    return Moved(LOCAL_URL, [], [], [], removed)
+    ignore(project)
+    return Moved(LOCAL_URL, [], [], [], removed, [])
 
 
 def join(project: Project, passphrase: str) -> list[str]:
@@ -159,7 +129,7 @@ def join(project: Project, passphrase: str) -> list[str]:
     fitting = [s.stack for s in salted if encryption.fits(passphrase, s.salt)]
     if not fitting:
         what = f"this passphrase does not fit {', '.join(s.file for s in salted)}"
-        fix = f"ask whoever ran `claimsmith backend set` for the text of .claimsmith/{encryption.PASSPHRASE}"
+        fix = f"ask whoever ran `claimsmith backend move` for the text of .claimsmith/{encryption.PASSPHRASE}"
         raise DeployError(Problem(what, fix=fix))
     project.private.mkdir(mode=0o700, exist_ok=True)
     path = project.private / encryption.PASSPHRASE
@@ -181,43 +151,12 @@ def with_url(text: str, url: str) -> str:
     return text[: found.start()] + wanted + text[found.end() :]
 
 
-def _refuse(url: str) -> None:
-    parts = urlsplit(url)
-    if not parts.scheme or not url.partition("://")[2]:
-        fix = "write it as file:///shared/folder, s3://bucket, gs://bucket, azblob://container or postgres://host/database"
-        raise LoadError(Problem(f"{url!r} is no address of a backend", fix=fix))
-    if is_local(url) or url.startswith("file://~"):
-        fix = "name a folder that all of you reach, as file:///shared/folder; or: claimsmith backend set local"
-        raise LoadError(Problem(f"{url!r} is another folder for each of you", fix=fix))
-    if parts.password:
-        fix = "leave it out: Pulumi.yaml is committed. Set PGPASSWORD, or PULUMI_BACKEND_URL, on each machine"
-        raise LoadError(Problem("the address of the backend contains a password", fix=fix))
-
-
 def _url(project: Project) -> str:
     documents = load([project.root / "Pulumi.yaml"], root=project.root)
     return str(object_at(documents[0].data, "backend").get("url") or "") if documents else ""
 
 
-def _stacks_of(project: Project) -> list[str]:
-    """The stacks of the project in the backend that it uses now."""
-    listed = json.loads(_run(project, "stack", "ls", "--json"))
-    return [str(entry["name"]).rpartition("/")[2] for entry in listed]
-
-
-def _resources(state: Mapping[str, Any]) -> list[Any]:
-    return (state.get("deployment") or {}).get("resources") or []
-
-
-def _run(project: Project, *words: str) -> str:
-    done = workspace.pulumi(project, *words)
-    if done.returncode:
-        what = f"the backend refused `pulumi {' '.join(words[:2])}`: {workspace.errors_in(done.stderr)}"
-        raise DeployError(Problem(what, fix="nothing was changed; check the address, and your access to it"))
-    return done.stdout
-
-
-def _unignore(project: Project) -> list[str]:
+def unignore(project: Project) -> list[str]:
     """Let git see the settings of stacks; returns the files that changed."""
     path = project.root / ".gitignore"
     text = path.read_text(encoding="utf-8") if path.is_file() else ""
@@ -226,7 +165,8 @@ def _unignore(project: Project) -> list[str]:
     return [".gitignore"] if kept != text and write_atomically(path, kept) else []
 
 
-def _ignore(project: Project) -> None:
+def ignore(project: Project) -> None:
+    """Let git ignore the settings of stacks."""
     path = project.root / ".gitignore"
     text = path.read_text(encoding="utf-8") if path.is_file() else ""
     if _IGNORED not in text.splitlines():

@@ -193,7 +193,10 @@ class _Run:
                     return ran
             if time.monotonic() >= deadline or self.fleet.children.stopping:
                 owner = f": {', '.join(map(str, held))}" if held else ""
-                fix = f"wait for it, or use --lock-timeout; if it was killed: claimsmith recover {self.stack} --yes"
+                # Only the file backend shows its locks; in others the engine alone can remove one.
+                cancel = "" if held else f"pulumi cancel --stack {self.stack}, then "
+                killed = f"{cancel}claimsmith recover {self.stack} --yes"
+                fix = f"wait for it, or use --lock-timeout; if it was killed: {killed}"
                 raise DeployError(Problem(f"another run has the stack {self.stack!r}{owner}", fix=fix))
             self.fleet.children.wait(_LOOK)
 
