@@ -10,8 +10,9 @@ import typer
 
 from claimsmith.cli import console
 from claimsmith.cli.console import Format, Output
+from claimsmith.cli.help import App
 
-app = typer.Typer(no_args_is_help=False)
+app = App(no_args_is_help=False)
 
 
 @app.callback(invoke_without_command=True)
@@ -89,7 +90,11 @@ def set_backend(
 def join(
     passphrase_file: Annotated[
         Path | None,
-        typer.Option("--passphrase-file", help="The file that holds it; by default asked for, or standard input."),
+        typer.Option(
+            "--passphrase-file",
+            metavar="FILE",
+            help="The file that holds it; by default asked for, or standard input.",
+        ),
     ] = None,
 ) -> None:
     """Use the passphrase that colleagues shared.

@@ -52,7 +52,7 @@ class TextFormat(StrEnum):
 
 
 Strict = Annotated[bool, typer.Option("--strict", help="Refuse claims with fields that nothing reads.")]
-Output = Annotated[Format, typer.Option("--output", "-o", help="How to print the result.")]
+Output = Annotated[Format, typer.Option("--output", help="How to print the result.")]
 
 
 def command(function: Callable[P, R]) -> Callable[P, R]:
