@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from claimsmith.base.errors import Problem
+from claimsmith.base.printable import counted
 from claimsmith.cli import arguments, completion, console
 from claimsmith.cli.console import Format, Output
 from claimsmith.cli.help import App
@@ -186,7 +187,8 @@ def _run(options: Options, wanted: Wanted, *, parallel: int, resume: bool, yes: 
     if not names and not selection.removed:
         console.say("nothing to resume: every stack of the last run is done" if resume else "no stack is selected")
     elif names and not yes and sys.stdin.isatty():
-        typer.confirm(f"Run `{options.command}` on {len(names)} stacks: {', '.join(names)}?", abort=True, err=True)
+        question = f"Run `{options.command}` on {counted(len(names), 'stack')}: {', '.join(names)}?"
+        typer.confirm(question, abort=True, err=True)
     board = _Board(names)
     with console.live_table(_COLUMNS, board.frame) as board.live:
         result = run_fleet(

@@ -88,7 +88,7 @@ def review(
     forms = [(path.absolute(), output or _form_of(path)) for path in file or ()]
     project = console.find_project()
     written = [(output_path(path, root=project.root), form) for path, form in forms]
-    with console.progress("review", len(stack) if stack else None) as tick:
+    with console.progress("review", len(stack) if stack else None, quiet=True) as tick:
         found = review_of(project, base, stacks=stack or (), preview=preview, strict=strict, link=link, tick=tick)
     _write(found, written, output)
     raise typer.Exit(_code(found))
