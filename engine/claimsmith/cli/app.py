@@ -30,6 +30,7 @@ from claimsmith.cli import (
 from claimsmith.cli.console import CheckFormat, Format, Output, Strict, TextFormat
 from claimsmith.cli.help import App
 from claimsmith.cli.queries import Stack
+from claimsmith.tools.json_answers import Answer, foreign_text
 
 app = App(
     cls=outline.Grouped,
@@ -120,9 +121,9 @@ def validate(
         report = checks.validate(project, names, lambda word: step(next(done), word), strict=strict)
     match output:
         case CheckFormat.json:
-            console.print_json(report.to_dict())
+            console.print_json(Answer("validate", report.to_dict()))
         case CheckFormat.sarif:
-            console.print_json(checks.sarif(report, folder=project.folder()))
+            console.print_document(foreign_text(checks.sarif(report, folder=project.folder())))
         case CheckFormat.github:
             for line in checks.commands(report, folder=project.folder()):
                 console.print_document(f"{line}\n")
@@ -191,7 +192,7 @@ def bind(
     )
     rows = [(r.claim.short, r.klass.name, r.reason, r.change) for r in result.rows if r.change != "none"]
     if rows or output == Format.json:
-        console.print_rows(output, result.to_dict(), ("CLAIM", "CLASS", "REASON", "CHANGE"), rows)
+        console.print_rows(output, Answer("bind", result.to_dict()), ("CLAIM", "CLASS", "REASON", "CHANGE"), rows)
     else:
         console.print_line(f"no change: {counted(len(result.rows), 'record')}")
     console.print_problems([*result.warnings, *result.unread], label="warning")
@@ -309,7 +310,7 @@ def render(
         parts = offline.Parts(include_full_xr, include_function_results, include_context)
         made, warnings = offline.render(files, parts, timeout=arguments.seconds(timeout, "--timeout"))
         console.print_problems(warnings, label="warning")
-        console.print_result(output, made, renderer.as_stream(made))
+        console.print_result(output, Answer("render", {"items": made}), renderer.as_stream(made))
         return
     if observed and str(observed) in list(TextFormat):
         raise typer.BadParameter(f"it names observed resources; use --output {observed}", param_hint="-o")
@@ -319,7 +320,8 @@ def render(
     from claimsmith.tools.render import stack as whole
 
     if output == TextFormat.json:
-        console.print_json(whole.rendered_documents(console.find_project(), stack, claim))
+        items = whole.rendered_documents(console.find_project(), stack, claim)
+        console.print_json(Answer("render", {"items": items}))
     else:
         for part in whole.rendered(console.find_project(), stack, claim):
             console.print_document(part)
@@ -340,8 +342,8 @@ def generate(
     from claimsmith.tools.generate import generate as generate_components
 
     rows = generate_components(console.find_project(), check=check)
-    data = [{"component": path, "change": change} for path, change in rows]
-    console.print_rows(output, data, ("COMPONENT", "CHANGE"), rows)
+    listed = [{"component": path, "change": change} for path, change in rows]
+    console.print_rows(output, Answer("generate", {"components": listed}), ("COMPONENT", "CHANGE"), rows)
     raise typer.Exit(1 if check and any(change != "none" for _, change in rows) else 0)
 
 
@@ -359,7 +361,7 @@ def status(stack: Stack, output: Output = Format.text) -> None:
 
     found = status_of(console.find_project(), stack)
     if output == Format.json:
-        console.print_json([c.to_dict() for c in found.claims])
+        console.print_json(Answer("status", {"stack": stack, **found.to_dict()}))
     else:
         rows: list[tuple[str, ...]] = []
         for c in found.claims:

@@ -11,6 +11,7 @@ import typer
 from claimsmith.cli import console
 from claimsmith.cli.console import Format, Output
 from claimsmith.cli.help import App
+from claimsmith.tools.json_answers import Answer
 
 app = App(no_args_is_help=False)
 
@@ -35,7 +36,7 @@ def show(context: typer.Context, output: Output = Format.text) -> None:
     if output == Format.text:
         console.print_line(f"state: {found.url or 'the backend that you are logged in to'}")
     rows = [(s.stack, s.secrets, "yes" if s.readable else "no") for s in found.stacks]
-    console.print_rows(output, found.to_dict(), ("STACK", "SECRETS", "READABLE HERE"), rows)
+    console.print_rows(output, Answer("backend", found.to_dict()), ("STACK", "SECRETS", "READABLE HERE"), rows)
     if not all(s.readable for s in found.stacks):
         import os
 
@@ -65,7 +66,7 @@ def set_backend(
     if url == "local":
         left = backend.leave(project)
         if output == Format.json:
-            console.print_json(left.to_dict())
+            console.print_json(Answer("backend-set", left.to_dict()))
         for name in left.removed:
             console.say(f"removed, since nobody here can read it: {name}")
         console.say("The state is on this machine now. What is deployed elsewhere stays there.")
@@ -73,7 +74,7 @@ def set_backend(
         return
     done = backend.move(project, url)
     if output == Format.json:
-        console.print_json(done.to_dict())
+        console.print_json(Answer("backend-set", done.to_dict()))
     for word, stacks in (("moved", done.moved), ("created", done.created)):
         if stacks:
             console.say(f"{word}: {', '.join(stacks)}")

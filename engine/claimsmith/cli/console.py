@@ -20,7 +20,8 @@ from typing import TYPE_CHECKING, Annotated, Any, ParamSpec, TypeVar
 import typer
 
 from claimsmith.base.errors import EngineError, LoadError, Problem
-from claimsmith.base.printable import json_text, visible
+from claimsmith.base.printable import visible
+from claimsmith.tools.json_answers import Answer
 
 if TYPE_CHECKING:
     from claimsmith.project.project import Project
@@ -91,7 +92,7 @@ def command(function: Callable[P, R]) -> Callable[P, R]:
 def _refusal(error: EngineError, arguments: Mapping[str, object]) -> typer.Exit:
     """Print the problems of an error in the format that the command was asked for; returns its exit."""
     if arguments.get("output") == Format.json:
-        print_json({"problems": [p.to_dict() for p in error.problems]})
+        print_json(Answer("problems", {"problems": [p.to_dict() for p in error.problems]}))
     print_problems(error.problems)
     return typer.Exit(error.exit_code)
 
@@ -134,9 +135,9 @@ def print_problems(problems: Iterable[Problem], *, label: str = "error") -> None
         typer.echo(str(problem), err=True)
 
 
-def print_json(value: Any) -> None:
-    """Write a value to standard output as JSON."""
-    typer.echo(json_text(value))
+def print_json(answer: Answer) -> None:
+    """Write an answer to standard output as JSON."""
+    print_document(answer.text())
 
 
 def print_line(text: str) -> None:
@@ -149,18 +150,18 @@ def print_document(text: str) -> None:
     typer.echo(text, nl=False)
 
 
-def print_result(output: StrEnum, data: Any, text: str) -> None:
-    """Write a result to standard output: its data as JSON where that is asked for, else its text."""
+def print_result(output: StrEnum, answer: Answer, text: str) -> None:
+    """Write a result to standard output: its answer in JSON where that is asked for, else its text."""
     if output == Format.json:
-        print_json(data)
+        print_json(answer)
     else:
         print_document(text)
 
 
-def print_rows(output: StrEnum, data: Any, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Write a result to standard output: its data as JSON where that is asked for, else its rows as a table."""
+def print_rows(output: StrEnum, answer: Answer, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Write a result to standard output: its answer in JSON where that is asked for, else its rows as a table."""
     if output == Format.json:
-        print_json(data)
+        print_json(answer)
     else:
         print_table(columns, rows)
 

@@ -9,6 +9,7 @@ import typer
 
 from claimsmith.cli import console
 from claimsmith.cli.console import TextFormat
+from claimsmith.tools.json_answers import Answer
 
 
 @console.command
@@ -39,7 +40,8 @@ def convert(
     result = files.of_files(paths) if paths else files.of_project(console.find_project())
     rows = files.write(result, output_dir) if output_dir else []
     if output == TextFormat.json:
-        console.print_json({**result.to_dict(), "files": [{"file": f, "change": c} for f, c in rows]})
+        listed = [{"file": f, "change": c} for f, c in rows]
+        console.print_json(Answer("convert", {**result.to_dict(), "files": listed}))
     elif output_dir:
         console.print_table(("FILE", "CHANGE"), rows)
     else:

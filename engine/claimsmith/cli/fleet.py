@@ -16,6 +16,7 @@ from claimsmith.base.printable import counted
 from claimsmith.cli import arguments, completion, console
 from claimsmith.cli.console import Format, Output
 from claimsmith.cli.help import App
+from claimsmith.tools.json_answers import Answer, foreign_text
 
 if TYPE_CHECKING:
     from claimsmith.tools.fleet.schedule import Outcome
@@ -195,7 +196,7 @@ def _run(options: Options, wanted: Wanted, *, parallel: int, resume: bool, yes: 
             project, options, selection, parallel=parallel, killed=killed, report=board.report, steps=board.steps
         )
     rows = [_row(outcome) for outcome in result.outcomes]
-    console.print_rows(output, result.to_dict(), _COLUMNS, rows)
+    console.print_rows(output, Answer("fleet", result.to_dict()), _COLUMNS, rows)
     console.print_problems([o.problem for o in result.outcomes if o.problem])
     if result.interrupted:
         console.say(f"interrupted; to go on: claimsmith {options.command} --resume")
@@ -288,8 +289,6 @@ def matrix(
 
     Example: claimsmith ci matrix --base "$CI_MERGE_REQUEST_DIFF_BASE_SHA" --output gitlab > stacks.yml
     """
-    import json
-
     from claimsmith.tools.fleet.matrix import matrix as matrix_of
     from claimsmith.tools.fleet.selection import Wanted, select
 
@@ -298,7 +297,7 @@ def matrix(
     found = matrix_of(select(console.find_project(), wanted), runners=runners)
     for stack in found.removed:
         console.say(f"{stack} is gone from the files: destroy it from the base, or its resources stay")
-    text = json.dumps(found.github()) + "\n" if form == CiFormat.github else found.gitlab(include or ())
+    text = foreign_text(found.github(), one_line=True) if form == CiFormat.github else found.gitlab(include or ())
     console.print_document(text)
 
 
@@ -319,7 +318,8 @@ def print_usage(kind: str | None, output: Format) -> None:
         notes += [] if u.exists else ["the class is gone"]
         listed = ", ".join([*stacks[:_MOST_STACKS], *more])
         rows.append((str(u.kind), u.klass.name, str(u.claims), listed or "-", ", ".join(notes) or "-"))
-    console.print_rows(output, [u.to_dict() for u in found], ("CLAIM", "CLASS", "CLAIMS", "STACKS", "NOTES"), rows)
+    answer = Answer("classes-usage", {"classes": [u.to_dict() for u in found]})
+    console.print_rows(output, answer, ("CLAIM", "CLASS", "CLAIMS", "STACKS", "NOTES"), rows)
 
 
 @console.command
@@ -377,7 +377,7 @@ def rollout(
     )
     rows = [(c.stack, str(c.record.claim), "moves", "") for c in found.moved]
     rows += [(item.stack, str(item.claim), "stays", item.reason) for item in found.left]
-    console.print_rows(output, found.to_dict(), ("STACK", "CLAIM", "CHANGE", "NOTE"), rows)
+    console.print_rows(output, Answer("rollout", found.to_dict()), ("STACK", "CLAIM", "CHANGE", "NOTE"), rows)
     console.say(found.summary)
     if found.written:
         console.say("written; now run: claimsmith review, then claimsmith up --affected")

@@ -10,6 +10,7 @@ import typer
 
 from claimsmith.cli import completion, console
 from claimsmith.cli.console import Format, Output
+from claimsmith.tools.json_answers import Answer, foreign_text
 
 if TYPE_CHECKING:
     from claimsmith.tools.classes import Offers
@@ -70,15 +71,17 @@ def explain(
     if field:
         traces = answers.traces(project, stack, claim, child=child, field=field)
         text = "\n".join(map(explaining.trace_text, traces))
-        console.print_result(output, [t.to_dict() for t in traces], text)
+        answer = Answer("explain-field", {"stack": stack, "fields": [t.to_dict() for t in traces]})
+        console.print_result(output, answer, text)
         return
     if child:
         part = answers.part(project, stack, claim, child)
-        console.print_result(output, explaining.plain(part), explaining.part_text(part))
+        answer = Answer("explain-child", {"stack": stack, "child": explaining.plain(part)})
+        console.print_result(output, answer, explaining.part_text(part))
         return
     explanations = answers.explanations(project, stack, claim)
     if output == Format.json:
-        console.print_json([s.to_dict() for s in explanations])
+        console.print_json(Answer("explain", {"stack": stack, "claims": [s.to_dict() for s in explanations]}))
     else:
         console.print_document("\n".join(explaining.explanation_text(s) for s in explanations))
     raise typer.Exit(1 if any(s.failed for s in explanations) else 0)
@@ -165,7 +168,7 @@ def drift(stack: Stack, output: Output = Format.text) -> None:
 
     with console.progress(f"reading what {stack} has deployed", quiet=True):
         found = drift_of(console.find_project(), stack)
-    console.print_result(output, found.to_dict(), _drift_text(found))
+    console.print_result(output, Answer("drift", found.to_dict()), _drift_text(found))
     raise typer.Exit(DRIFTED if found.claims else 0)
 
 
@@ -201,7 +204,8 @@ def classes(
 
     found = classes_of(console.find_project(), kind)
     columns = ("CLAIM", "CLASS", "IS A", "LABELS", "DEFAULT", "WEIGHT", "MAKES")
-    console.print_rows(output, [o.to_dict() for o in found], columns, [row for o in found for row in _rows(o)])
+    answer = Answer("classes", {"kinds": [o.to_dict() for o in found]})
+    console.print_rows(output, answer, columns, [row for o in found for row in _rows(o)])
 
 
 class Drawing(StrEnum):
@@ -280,11 +284,9 @@ def schema() -> None:
 
     Example: claimsmith schema > claimsmith.schema.json
     """
-    import json
-
     from claimsmith.platform import settings
 
-    console.print_document(json.dumps(settings.json_schema(), indent=2) + "\n")
+    console.print_document(foreign_text(settings.json_schema()))
 
 
 def _drift_text(drift: Drift) -> str:

@@ -51,7 +51,14 @@ class Status:
     def to_dict(self) -> dict[str, Any]:
         """The status for a machine to read."""
         parts_ = [{**asdict(part), "log": str(part.log)} for part in self.parts]
-        return {**asdict(self), "kubeconfig": str(self.kubeconfig), "parts": parts_}
+        return {
+            "running": self.running,
+            "parts": parts_,
+            "endpoint": self.endpoint,
+            "kubeconfig": str(self.kubeconfig),
+            "identity": self.identity,
+            "clusterUid": self.cluster_uid,
+        }
 
 
 def _quiet(_message: str) -> None:
