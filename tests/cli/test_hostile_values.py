@@ -23,7 +23,7 @@ from claimsmith.cli.app import app
 from claimsmith.cli.completion import _offered
 from claimsmith.cli.queries import _drift_text
 from claimsmith.tools.drift.changes import ClaimDrift, Drift, FieldDrift, ResourceDrift
-from tests.support import comment, hostile
+from tests.support import comment, hostile, json_schemas
 from tests.support.review_files import CLASS, changed, sql, write
 from tests.support.samples import class_data, patch
 
@@ -196,6 +196,8 @@ def test_nothing_is_hidden_forged_or_a_command(
         assert hostile.hidden(text) == set()
         assert hostile.COMMAND.findall(text) == []
         assert [line for line in hostile.forged(text) if output not in DOCUMENTS or line == line.lstrip()] == []
+    if output.endswith("-json"):
+        json_schemas.answer(OUTPUTS[output], ran.stdout)
 
 
 @pytest.mark.parametrize("place", list(PLACES))
