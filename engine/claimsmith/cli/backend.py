@@ -11,9 +11,10 @@ import typer
 
 from claimsmith.cli import console
 from claimsmith.cli.console import Format, Output
+from claimsmith.cli.help import App
 from claimsmith.tools.json_answers import Answer
 
-app = typer.Typer(no_args_is_help=False)
+app = App(no_args_is_help=False)
 
 
 @app.callback(invoke_without_command=True)
@@ -109,7 +110,11 @@ def leave(output: Output = Format.text) -> None:
 def join(
     passphrase_file: Annotated[
         Path | None,
-        typer.Option("--passphrase-file", help="The file that holds it; by default asked for, or standard input."),
+        typer.Option(
+            "--passphrase-file",
+            metavar="FILE",
+            help="The file that holds it; by default asked for, or standard input.",
+        ),
     ] = None,
 ) -> None:
     """Use the passphrase that colleagues shared.

@@ -17,13 +17,15 @@ def convert(
     paths: Annotated[
         list[Path] | None,
         typer.Argument(
-            help="Files or folders with classes, definitions and claims; the whole project where none is named."
+            metavar="PATH",
+            help="Files or folders with classes, definitions and claims; the whole project where none is named.",
         ),
     ] = None,
     output_dir: Annotated[
-        Path | None, typer.Option(help="Write files below this folder, named as the files that they come from.")
+        Path | None,
+        typer.Option(metavar="FOLDER", help="Write files below this folder, named as the files that they come from."),
     ] = None,
-    output: Annotated[TextFormat, typer.Option("--output", "-o", help="How to print it.")] = TextFormat.yaml,
+    output: Annotated[TextFormat, typer.Option("--output", help="How to print it.")] = TextFormat.yaml,
 ) -> None:
     """Convert classes and claims to Crossplane compositions and claims.
 

@@ -8,13 +8,10 @@ import typer
 
 from claimsmith.cli import completion, console
 from claimsmith.cli.console import Format, Output, TextFormat
+from claimsmith.cli.help import App
 from claimsmith.tools.json_answers import Answer
 
-app = typer.Typer(
-    help="Print the CRDs of the platform, or add those of providers.",
-    invoke_without_command=True,
-    rich_markup_mode=None,
-)
+app = App(help="Print the CRDs of the platform, or add those of providers.", invoke_without_command=True)
 
 
 @app.callback()
@@ -23,9 +20,14 @@ def crds(
     context: typer.Context,
     stack: Annotated[
         str | None,
-        typer.Option("--stack", help="Add the versions in which this stack claims.", autocompletion=completion.stacks),
+        typer.Option(
+            "--stack",
+            metavar="STACK",
+            help="Add the versions in which this stack claims.",
+            autocompletion=completion.stacks,
+        ),
     ] = None,
-    output: Annotated[TextFormat, typer.Option("--output", "-o", help="How to print it.")] = TextFormat.yaml,
+    output: Annotated[TextFormat, typer.Option("--output", help="How to print it.")] = TextFormat.yaml,
 ) -> None:
     """Print the CRDs of the platform, or add those of providers.
 

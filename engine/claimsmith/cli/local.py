@@ -8,17 +8,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from claimsmith.cli import completion, console
+from claimsmith.cli.help import App
 from claimsmith.tools.json_answers import Answer
 
 if TYPE_CHECKING:
     from claimsmith.lab import Status
     from claimsmith.lab.postgresql import Server
 
-app = typer.Typer(
-    no_args_is_help=True,
-    help="Run a control plane with a simulated cloud, or PostgreSQL, here.",
-    rich_markup_mode=None,
-)
+app = App(no_args_is_help=True, help="Run a control plane with a simulated cloud, or PostgreSQL, here.")
 
 
 @app.command()
@@ -28,6 +25,7 @@ def up(
         str | None,
         typer.Option(
             "--stack",
+            metavar="STACK",
             help="Install the definitions that this stack needs; with --postgresql, let it deploy to the server.",
             autocompletion=completion.stacks,
         ),

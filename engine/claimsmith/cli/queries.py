@@ -21,7 +21,8 @@ _SHOWN = 5
 """How many of the overwritten fields are named."""
 
 Stack = Annotated[
-    str, typer.Argument(help="The environment: a folder below stacks/.", autocompletion=completion.stacks)
+    str,
+    typer.Argument(metavar="STACK", help="The environment: a folder below stacks/.", autocompletion=completion.stacks),
 ]
 
 
@@ -30,17 +31,27 @@ def explain(
     stack: Stack,
     claim: Annotated[
         str | None,
-        typer.Argument(help="One claim: its name, or Kind.group/namespace/name.", autocompletion=completion.claims),
+        typer.Argument(
+            metavar="CLAIM",
+            help="One claim: its name, or Kind.group/namespace/name.",
+            autocompletion=completion.claims,
+        ),
     ] = None,
     more: Annotated[str | None, typer.Argument(hidden=True)] = None,
     child: Annotated[
         str | None,
         typer.Option(
-            help="One child, by its template; within a composite as COMPOSITE/TEMPLATE; `connection` for the Secret."
+            metavar="TEMPLATE",
+            help="One child, by its template; within a composite as COMPOSITE/TEMPLATE; `connection` for the Secret.",
         ),
     ] = None,
     field: Annotated[
-        str | None, typer.Option(help="One field: where its value comes from, in each child that has it.")
+        str | None,
+        typer.Option(
+            metavar="PATH",
+            help="One field: where its value comes from, in each child that has it.",
+            autocompletion=completion.fields,
+        ),
     ] = None,
     output: Output = Format.text,
 ) -> None:
@@ -94,14 +105,29 @@ def connection(
     stack: Stack,
     claim: Annotated[
         str,
-        typer.Argument(help="The claim: its name, or Kind.group/namespace/name.", autocompletion=completion.claims),
+        typer.Argument(
+            metavar="CLAIM",
+            help="The claim: its name, or Kind.group/namespace/name.",
+            autocompletion=completion.claims,
+        ),
     ],
     form: Annotated[
-        Connection, typer.Option("--format", help="Variables for a shell, JSON, YAML, or one URI.")
-    ] = Connection.env,
+        Connection | None,
+        typer.Option(
+            "--output",
+            "--format",
+            help="Variables for a shell, JSON, YAML, or one URI; by default the file's ending, else env.",
+        ),
+    ] = None,
     file: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="A file to write, which only you can read.", dir_okay=False),
+        typer.Option(
+            "-o",
+            "--file",
+            metavar="FILE",
+            help="Write it to this file, by its ending; only you can read it.",
+            dir_okay=False,
+        ),
     ] = None,
 ) -> None:
     """Print the connection details of a deployed claim.
@@ -110,20 +136,26 @@ def connection(
 
     Example: eval "$(claimsmith connection dev orders)"
 
-    Example: psql "$(claimsmith connection dev orders --format uri)"
+    Example: psql "$(claimsmith connection dev orders --output uri)"
     """
     from claimsmith.project.writing import output_path, write_atomically
     from claimsmith.tools.connection import connection as connection_of
 
     project = console.find_project()
     path = output_path(file, root=project.root) if file else None
-    text = connection_of(project, stack, claim, form=form.value)
+    text = connection_of(project, stack, claim, form=(form or _form_of(file)).value)
     if path is None:
         # For a program to read back: exactly as it is.
         console.print_document(text)
     else:
         write_atomically(path, text, mode=0o600)
         console.say(f"written: {path}")
+
+
+def _form_of(file: Path | None) -> Connection:
+    """How a file of this name is written."""
+    forms = {".json": Connection.json, ".yaml": Connection.yaml, ".yml": Connection.yaml}
+    return forms.get(file.suffix, Connection.env) if file else Connection.env
 
 
 @console.command
@@ -149,7 +181,9 @@ def classes(
     kind: Annotated[
         str | None,
         typer.Argument(
-            help="A kind of claim, with or without its group; all where none is named.", autocompletion=completion.kinds
+            metavar="KIND",
+            help="A kind of claim, with or without its group; all where none is named.",
+            autocompletion=completion.kinds,
         ),
     ] = None,
     usage: Annotated[
@@ -187,15 +221,41 @@ class Drawing(StrEnum):
 
 @console.command
 def graph(
-    stack: Annotated[str | None, typer.Argument(help="The environment; needless where there is only one.")] = None,
+    stack: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="STACK",
+            help="The environment; needless where there is only one.",
+            autocompletion=completion.stacks,
+        ),
+    ] = None,
     klass: Annotated[
-        str | None, typer.Option("--class", help="A class by itself; with a stack, the claims that it serves there.")
+        str | None,
+        typer.Option(
+            "--class",
+            metavar="CLASS",
+            help="A class by itself; with a stack, the claims that it serves there.",
+            autocompletion=completion.class_names,
+        ),
     ] = None,
-    claim: Annotated[str | None, typer.Option(help="One claim: its name, or Kind.group/namespace/name.")] = None,
+    claim: Annotated[
+        str | None,
+        typer.Option(
+            metavar="CLAIM",
+            help="One claim: its name, or Kind.group/namespace/name.",
+            autocompletion=completion.claims,
+        ),
+    ] = None,
     format_: Annotated[
-        Drawing | None, typer.Option("--format", help="By default the file's extension, else svg.")
+        Drawing | None,
+        typer.Option("--output", "--format", help="How to draw it; by default the file's ending, else svg."),
     ] = None,
-    file: Annotated[Path | None, typer.Option("--output", "-o", help="A file to write.", dir_okay=False)] = None,
+    file: Annotated[
+        Path | None,
+        typer.Option(
+            "-o", "--file", metavar="FILE", help="Write it to this file, by its ending: .svg or .html.", dir_okay=False
+        ),
+    ] = None,
 ) -> None:
     """Draw the resources of a stack, a class or a claim.
 

@@ -59,7 +59,7 @@ class By(StrEnum):
 def shard(
     stack: Stack,
     by: Annotated[By, typer.Option("--by", help="Cut by the claims' namespaces, or by the label that names a team.")],
-    label: Annotated[str, typer.Option(help="The label that names a claim's team.")] = "team",
+    label: Annotated[str, typer.Option(metavar="KEY", help="The label that names a claim's team.")] = "team",
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Cut it; without it the cut is only shown.")] = False,
     output: Output = Format.text,
 ) -> None:

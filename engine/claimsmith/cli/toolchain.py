@@ -10,9 +10,10 @@ import typer
 
 from claimsmith.cli import console
 from claimsmith.cli.console import Format, Output
+from claimsmith.cli.help import App
 from claimsmith.tools.json_answers import Answer
 
-app = typer.Typer(no_args_is_help=False)
+app = App(no_args_is_help=False)
 
 
 class Use(StrEnum):
