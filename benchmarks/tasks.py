@@ -178,7 +178,13 @@ def _generated(root: Path, stack: str, *, native: bool) -> Callable[[], None]:
     plan = project.plan(stack)
     components = {c.address: programs.load_component(project, c.binding.klass) for c in plan.walk()}
     around = programs.Surroundings() if native else programs.Surroundings(Cluster("none"), "bench")
-    return lambda: programs.deploy(plan, components, around, table=project.table())
+
+    def run() -> None:
+        # As `programs.run` does once everything is planned.
+        programs.settle()
+        programs.deploy(plan, components, around, table=project.table())
+
+    return run
 
 
 def _by_hand(root: Path, *, native: bool) -> Callable[[], None]:

@@ -257,9 +257,7 @@ def test_a_resource_that_raises_leaves_nothing_that_is_never_awaited(
     part: str, recwarn: pytest.WarningsRecorder
 ) -> None:
     def build() -> Any:
-        child = NativeChild(pulumi.ComponentResource("a:b:C", "c"), "role", "role")
-        child._resource = Lost(part)  # type: ignore[assignment]
-        return child.ready
+        return NativeChild("role", "role", resource=Lost(part)).ready  # type: ignore[arg-type]
 
     with pytest.raises(RuntimeError, match="the engine is gone"):
         run(build)

@@ -57,7 +57,7 @@ def test_the_report_does_not_depend_on_when_the_program_ends(
     def program() -> None:
         component = pulumi.ComponentResource("claimsmith:example.org:Database", "orders")
         role = Role("default-orders-role", pulumi.ResourceOptions(parent=component))
-        child = NativeChild(component, "default-orders-role", "role")
+        child = NativeChild("default-orders-role", "role", resource=role)
         context: Any = SimpleNamespace(native={ADDRESS: child}.get)
         plan: Any = SimpleNamespace(walk=lambda: [SimpleNamespace(children=[SimpleNamespace(address=ADDRESS)])])
         watch(context, plan)

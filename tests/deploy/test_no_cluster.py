@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import json
+import re
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -247,3 +248,42 @@ def test_a_native_sink_is_a_part_of_the_claim(tmp_path: Path) -> None:
 def test_refused_sinks(tmp_path: Path, changes: dict[str, str], setting: dict[str, Any], what: str) -> None:
     with pytest.raises(pulumi.RunError, match=what):
         run(project(tmp_path, changes), {**CONFIG, "claimsmith:connections": json.dumps(setting)})
+
+
+# Hostile claims
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("${password.result}", id="interpolation"),
+        pytest.param("$${password.result} $${", id="escaped-interpolation"),
+        pytest.param('a"b\'c\n"""{{ x }}{% raw %}\\', id="quotes-and-templates"),
+        pytest.param("__import__('os').system('id')", id="code"),
+        pytest.param("żółć 💥 \u202e", id="unicode"),
+    ],
+)
+def test_a_text_of_a_claim_reaches_the_provider_as_it_is(tmp_path: Path, text: str) -> None:
+    patch = "    - {fromClaimFieldPath: spec.comment, toResourceFieldPath: properties.template}\n    - "
+    klass = files.CLASS.replace("    - {fromClaimFieldPath: spec.conn", f"{patch}{{fromClaimFieldPath: spec.conn")
+    claim = f"{files.CLAIM}  comment: {json.dumps(text, ensure_ascii=False)}\n"
+    changes = {"components/postgresql/class.yaml": klass, "stacks/dev/claims/orders.yaml": claim}
+    [database] = run(project(tmp_path, changes), CONFIG).of(":Database")
+    assert database.object["template"] == text
+
+
+@pytest.mark.parametrize(
+    ("server", "what"),
+    [
+        pytest.param("mian", "did you mean 'main'?", id="misspelt"),
+        pytest.param("__class__", "the provider '__class__', which the stack 'dev' does not have", id="an-attribute"),
+        pytest.param("", "the provider '', which the stack 'dev' does not have", id="empty"),
+        pytest.param(["main"], "has no name of a provider in options.provider", id="a-list"),
+        pytest.param(7, "has no name of a provider in options.provider", id="a-number"),
+    ],
+)
+def test_refused_names_of_providers(tmp_path: Path, server: Any, what: str) -> None:
+    claim = f"{files.CLAIM}  server: {json.dumps(server)}\n"
+    with pytest.raises(pulumi.RunError, match=re.escape(what)) as refused:
+        run(project(tmp_path, {"stacks/dev/claims/orders.yaml": claim}), CONFIG)
+    assert str(refused.value).startswith("stacks/dev/claims/orders.yaml:6:3: ")

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.e2e.databases import GROUP, KIND, STACK, DatabaseRig, database_class
+from tests.e2e.databases import GROUP, KIND, STACK, DatabaseRig, database_class, psql
 from tests.support import no_cluster_files as files
 
 pytestmark = pytest.mark.e2e
@@ -212,6 +212,53 @@ def test_details_go_to_files_and_sinks_on_request_and_nowhere_else(deployed: tup
     rig.unclaim(name)
     rig.ok(rig.up(STACK))
     assert not (rig.root / file).exists()
+
+
+ROLE_SINK = """\
+apiVersion: infrastructure.crossplane.io/v1alpha1
+kind: CompositeResourceClass
+metadata:
+  name: connection-sink
+spec:
+  claim: {apiVersion: claimsmith.io/v1alpha1, kind: ConnectionDetails}
+  resources:
+  - name: application
+    base:
+      type: postgresql:Role
+      properties: {login: true}
+      options: {provider: main}
+    patches:
+    - fromClaimFieldPath: spec.claim.name
+      toResourceFieldPath: properties.name
+      transforms: [{type: string, string: {fmt: "%s-app"}}]
+    - {fromClaimFieldPath: spec.details.password, toResourceFieldPath: properties.password}
+"""
+
+
+def test_a_sink_brings_details_to_a_real_server_and_they_stay_secret(rig: DatabaseRig) -> None:
+    """The server itself confirms the value: a role of the sink logs in with the claim's password."""
+    assert rig.server
+    name = rig.named()
+    rig.databases.append(f"{name}-app")
+    rig.claim(name)
+    rig.write("components/connection-sink/class.yaml", ROLE_SINK)
+    settle(rig)
+    configure(rig, "claimsmith:connections", {"sink": True})
+    rig.ok(rig.pulumi("preview", "--stack", STACK))
+    rig.ok(rig.up(STACK, "--logtostderr", "-v=5"))
+    details = json.loads(rig.connection(name, "json"))
+    address = f"postgresql://{name}-app@{rig.server.host}:{rig.server.port}/{name}"
+    assert rig.ok(psql(address, "SELECT current_user", password=details["password"])).out == f"{name}-app\n"
+    assert psql(address, "SELECT 1", password="another").code != 0
+    (role,) = [r for r in rig.state(STACK) if r["urn"].endswith(f"::default-{name}-application")]
+    assert "ciphertext" in role["inputs"]["password"]
+    assert "ciphertext" in role["outputs"]["password"]
+    rig.ok(rig.up(STACK, "--expect-no-changes"))
+    assert kept(rig, details["password"]) == []
+    assert details["password"] not in "".join(rig.said)
+    rig.unclaim(name)
+    rig.ok(rig.up(STACK))
+    assert rig.role(f"{name}-app") == ""
 
 
 def test_refused_details(deployed: tuple[DatabaseRig, str]) -> None:

@@ -30,6 +30,11 @@ TOKEN = "postgresql:index/database:Database"
 REF = {"type": "postgresql:Database", "id": "legacy"}
 SETTINGS = "apiVersion: claimsmith.io/v1alpha1\nkind: Settings\nclaims: [{folder: ., namespaces: [default]}]\n"
 Data = dict[str, Any]
+EACH_DATABASE: Data = {
+    "name": "databases",
+    "forEach": {"each": "database", "in": "spec.databases", "key": "name"},
+    "base": {"type": "postgresql:Database", "properties": {}},
+}
 
 
 def claim(reference: Data | None = None, name: str = "orders", **spec: Any) -> Data:
@@ -148,6 +153,22 @@ def test_one_of_several_templates_is_named() -> None:
             "none: it composes no native resources",
             "",
             id="kubernetes-only",
+        ),
+        pytest.param(
+            [PASSWORD, EACH_DATABASE],
+            REF,
+            "its template 'databases' composes one for each of spec.databases",
+            "name a class that composes one postgresql:Database without forEach",
+            "spec.resourceRef.type",
+            id="only-for-each",
+        ),
+        pytest.param(
+            [PASSWORD, ROLE, DATABASE, EACH_DATABASE],
+            {**REF, "template": "databases"},
+            "its template 'databases' composes one for each of spec.databases",
+            "template: database",
+            "spec.resourceRef.template",
+            id="the-named-one-is-for-each",
         ),
     ],
 )

@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 import pulumi
@@ -25,7 +26,6 @@ Timeouts = str | Mapping[str, str]
 class NativeChild:
     """A resource of a provider's SDK, from the moment at which its component asks for its options."""
 
-    component: pulumi.ComponentResource
     name: str
     """Its name for the engine."""
     template: str
@@ -34,19 +34,10 @@ class NativeChild:
     """Whether it stays when it leaves the stack."""
     existing: bool = False
     """Whether it is only read, and never owned."""
-    added: bool = False
-    """Whether selectors can find it."""
-    _resource: pulumi.CustomResource | None = None
+    resource: pulumi.CustomResource | None = None
+    """The resource itself; None until the component is complete."""
     _ready: pulumi.Output[str] | None = None
-
-    @property
-    def resource(self) -> pulumi.CustomResource | None:
-        """The resource itself; None until its constructor was called."""
-        if self._resource is None:
-            # The SDK keeps the children of a resource: no generated code has to report what it constructs.
-            found = (c for c in self.component._childResources if isinstance(c, pulumi.CustomResource))
-            self._resource = next((c for c in found if c.pulumi_resource_name == self.name), None)
-        return self._resource
+    _signs: list[pulumi.Output[Any]] | None = None
 
     @property
     def token(self) -> str:
@@ -56,7 +47,7 @@ class NativeChild:
     @property
     def group_kind(self) -> GroupKind:
         """Package and module, and the name of its type: the kind that selectors know it by."""
-        return GroupKind.of({"type": self.token})
+        return _kind_of(self.token)
 
     @property
     def ready(self) -> pulumi.Output[str]:
@@ -74,11 +65,16 @@ class NativeChild:
     @property
     def signs(self) -> list[pulumi.Output[Any]]:
         """The outputs that are known once it is ready: its id first."""
-        assert self.resource, "only children whose resource exists are waited for"
+        if self._signs is None:
+            resource = self.resource
+            assert resource, "only children whose resource exists are waited for"
+            self._signs = [resource.id, *self._other_signs(resource)]
+        return self._signs
+
+    def _other_signs(self, resource: pulumi.CustomResource) -> Iterator[pulumi.Output[Any]]:
         if self.existing:
-            return [self.resource.id, self._found(self.resource)]
-        others = () if pulumi.runtime.is_dry_run() else outputs_of(self.resource)
-        return [self.resource.id, *itertools.islice(others, 1)]
+            return iter([self._found(resource)])
+        return itertools.islice(() if pulumi.runtime.is_dry_run() else outputs_of(resource), 1)
 
     def _found(self, resource: pulumi.CustomResource) -> pulumi.Output[None]:
         """An output that is known once a resource that is only read was found."""
@@ -101,6 +97,20 @@ class NativeChild:
         return {"type": self.token, "name": self.name}
 
 
+def constructed_by(component: pulumi.ComponentResource) -> dict[str, pulumi.CustomResource]:
+    """The resources that a component constructed, by their names for the engine.
+
+    The SDK keeps the children of a resource: no generated code has to report what it constructs.
+    """
+    resources = (child for child in component._childResources if isinstance(child, pulumi.CustomResource))
+    return {resource.pulumi_resource_name: resource for resource in resources}
+
+
+@cache
+def _kind_of(token: str) -> GroupKind:
+    return GroupKind.of({"type": token})
+
+
 def outputs_of(resource: pulumi.CustomResource) -> Iterator[pulumi.Output[Any]]:
     """The outputs that the provider gives, beside id and URN."""
     return (v for k, v in vars(resource).items() if isinstance(v, pulumi.Output) and k not in ("id", "urn"))
@@ -119,7 +129,9 @@ def timeouts_of(timeout: Timeouts | None) -> pulumi.CustomTimeouts | None:
 
 def imported_id(annotations: Mapping[str, Any], template: str) -> str | None:
     """The id of the existing resource that a claim lets the child of a template take over, if it names one."""
-    entries = (part.partition("=") for part in str(annotations.get(IMPORT, "")).split(","))
+    if IMPORT not in annotations:
+        return None
+    entries = (part.partition("=") for part in str(annotations[IMPORT]).split(","))
     return next((id_.strip() for name, _, id_ in entries if name.strip() == template and id_.strip()), None)
 
 

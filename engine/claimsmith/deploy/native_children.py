@@ -17,7 +17,7 @@ from claimsmith.base.names import ChildAddress
 from claimsmith.compose.native_children import TagProperty, native_tags
 from claimsmith.compose.options import RECLAIM
 from claimsmith.compose.references import Candidate
-from claimsmith.deploy.native import NativeChild, Timeouts, aliases_of, imported_id, timeouts_of
+from claimsmith.deploy.native import NativeChild, Timeouts, aliases_of, constructed_by, imported_id, timeouts_of
 from claimsmith.deploy.values import is_output
 from claimsmith.dialects.common.dialect import Identity
 from claimsmith.providers import tokens
@@ -62,20 +62,21 @@ class NativeChildren(pulumi.ComponentResource):
         `provider` is one of the stack's providers by its name, `previous_name` the template that the child was created
         from before, and `labels` are those by which selectors find it. Properties have Pulumi's own names here.
         """
-        child = NativeChild(self, self.child_name(template), template, labels or {})
+        child = NativeChild(self.child_name(template), template, labels or {})
         child.kept = self._retained(retain)
         self._children.append(child)
         return pulumi.ResourceOptions(
             parent=self,
             provider=self._named_provider(template, provider),
-            aliases=aliases_of([self.child_name(previous_name)] if previous_name else [], aliases),
+            # None, and not an empty list: the SDK (3.272) has less to merge and to await for each child.
+            aliases=aliases_of([self.child_name(previous_name)] if previous_name else [], aliases) or None,
             # None, and not False: a resource takes `protect` from its parent only if it has none itself (SDK 3.272).
             protect=protect or self.claim.protect or None,
             retain_on_delete=child.kept or None,
             delete_before_replace=delete_before_replace,
-            depends_on=[resource for resource in depends_on if resource is not None],
-            ignore_changes=list(ignore_changes),
-            replace_on_changes=list(replace_on_changes),
+            depends_on=[resource for resource in depends_on if resource is not None] if depends_on else None,
+            ignore_changes=list(ignore_changes) or None,
+            replace_on_changes=list(replace_on_changes) or None,
             additional_secret_outputs=list(additional_secret_outputs) or None,
             custom_timeouts=timeouts_of(timeout),
             import_=import_id or imported_id(self.claim.given_annotations, template),
@@ -130,12 +131,16 @@ class NativeChildren(pulumi.ComponentResource):
         return bool(retain) if policy is None else RECLAIM.get(policy, False)
 
     def _add_natives(self) -> None:
-        """Add the native children that were constructed by now, as candidates of selectors."""
+        """Add the native children that were constructed, as candidates of selectors."""
+        natives = [child for child in self._children if isinstance(child, NativeChild)]
+        if not natives:
+            return
+        constructed = constructed_by(self)
         key = self.claim.key
         parent = str(key)
-        for child in self._children:
-            if isinstance(child, NativeChild) and not child.added and child.resource:
-                child.added = True
+        for child in natives:
+            child.resource = constructed.get(child.name)
+            if child.resource:
                 address = ChildAddress(key, child.template)
                 target = Candidate(address, child.group_kind, child.labels, parent, template=child.template)
                 self._context.add(target, child)

@@ -40,7 +40,7 @@ class ReadingClaim(Composite):
             resource = _class(kind).get(child.name, child.document[GET]["id"], opts=self._options(child))
             details = {d.name: self._detail(d, resource, kind) for d in child.template.details or ()}
         [read] = (c for c in self._children if isinstance(c, NativeChild))
-        read.existing = True
+        read.existing, read.resource = True, resource
         # Nothing is published of a resource that could not be read.
         self.publish_details({name: read.ready.apply(partial(_second, value)) for name, value in details.items()})
 

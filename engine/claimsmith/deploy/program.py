@@ -56,8 +56,7 @@ from claimsmith.project.settings import STRICT
 
 def run(start: Path | None = None) -> None:
     """Deploy the stack that the engine runs. Errors of the user end the run with their message, without a traceback."""
-    # All modules are loaded and stay: the garbage collector need not look through them again.
-    gc.freeze()
+    settle()
     try:
         project = Project(find_root(start))
         settings = pulumi.Config("claimsmith")
@@ -84,6 +83,7 @@ def run(start: Path | None = None) -> None:
         else:
             surroundings = Surroundings()
         providers = _providers(project, plan)
+        settle()
         deploy(
             plan,
             components,
@@ -99,6 +99,11 @@ def run(start: Path | None = None) -> None:
         )
     except EngineError as error:
         raise pulumi.RunError(str(error)) from error
+
+
+def settle() -> None:
+    """Keep everything that there is now, modules or a plan: the garbage collector need not look through it again."""
+    gc.freeze()
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,41 +215,15 @@ def deploy(
     unseen: Mapping[str, Sequence[HeldObject]] | None = None,
 ) -> None:
     """Register every claim's component, and export a summary of each claim."""
-    bound, cluster, taken = surroundings.members, surroundings.cluster, surroundings.taken
     unbound = (u.problem for u in plan.unbound if not u.mistake)
-    for problem in (*plan.warnings, *plan.unread.warnings, *bound.warnings, *unbound):
+    for problem in (*plan.warnings, *plan.unread.warnings, *surroundings.members.warnings, *unbound):
         pulumi.log.warn(str(problem))
-    context = Context(
-        project=plan.project,
-        stack=plan.stack,
-        provider=cluster_provider(cluster, surroundings.identifier, taken=taken.get("")) if cluster else None,
-        cluster=cluster,
-        identifier=surroundings.identifier,
-        targets=[
-            *(candidate_of(child, claim.identity) for claim in plan.walk() for child in claim.children),
-            *(candidate_of_given(resource) for resource in plan.resources),
-        ],
-        composites={
-            **{c.address: (components[c.address], claim_data(c.binding)) for c in plan.walk()},
-            **{w.address: (component_of(w), application_data(w)) for w in plan.workloads if w.placement.composed},
-        },
-        records=records,
-        table=table,
-        credentials=credentials_of(plan, cluster) if cluster else {},
-        members=bound.of,
-        picks=plan.picks,
-        moved={c.binding.uid: c.binding.stack for c in plan.walk() if c.binding.stack},
-        environments=plan.environments,
-        taken=taken,
-        providers=providers.resources if providers else None,
-        provider_settings=providers.settings if providers else None,
-        piped={c.address: c.piped for c in plan.walk() if c.piped},
-        unseen=unseen,
-    )
+    context = _context(plan, components, surroundings, table=table, records=records, providers=providers, unseen=unseen)
     for resource in sorted(plan.resources, key=_rank):
         context.provide(resource)
     context.problems.extend(u.problem for u in plan.unbound if u.mistake)
     registered_components: dict[str, Composite] = {}
+    # Not in a function of its own: the SDK (3.272) reports all frames of the stack with each resource.
     for c in plan.claims:
         component = components[c.address](c.component_name, claim_data(c.binding), context=context)
         registered_components[c.address] = component
@@ -266,6 +245,47 @@ def deploy(
     if connections:
         done += connection_outputs.write_files(context, connections.layout, plan, connections.settings.file, details)
     _end: pulumi.Output[None] = once_known(done, lambda *_: True).apply(lambda _: fail_on(context.problems))
+
+
+def _context(
+    plan: Plan,
+    components: Mapping[str, type[Composite]],
+    surroundings: Surroundings,
+    *,
+    table: Table,
+    records: bool,
+    providers: Providers | None,
+    unseen: Mapping[str, Sequence[HeldObject]] | None,
+) -> Context:
+    """What the components of a plan share."""
+    cluster, taken = surroundings.cluster, surroundings.taken
+    return Context(
+        project=plan.project,
+        stack=plan.stack,
+        provider=cluster_provider(cluster, surroundings.identifier, taken=taken.get("")) if cluster else None,
+        cluster=cluster,
+        identifier=surroundings.identifier,
+        targets=[
+            *(candidate_of(child, claim.identity) for claim in plan.walk() for child in claim.children),
+            *(candidate_of_given(resource) for resource in plan.resources),
+        ],
+        composites={
+            **{c.address: (components[c.address], claim_data(c.binding)) for c in plan.walk()},
+            **{w.address: (component_of(w), application_data(w)) for w in plan.workloads if w.placement.composed},
+        },
+        records=records,
+        table=table,
+        credentials=credentials_of(plan, cluster) if cluster else {},
+        members=surroundings.members.of,
+        picks=plan.picks,
+        moved={c.binding.uid: c.binding.stack for c in plan.walk() if c.binding.stack},
+        environments=plan.environments,
+        taken=taken,
+        providers=providers.resources if providers else None,
+        provider_settings=providers.settings if providers else None,
+        piped={c.address: c.piped for c in plan.walk() if c.piped},
+        unseen=unseen,
+    )
 
 
 def _sinks(

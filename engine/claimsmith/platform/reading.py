@@ -6,11 +6,11 @@ connection details that its outputs give. Neither is for the claim to choose.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from claimsmith.base import fieldpath
-from claimsmith.base.errors import BindingError, suggest
+from claimsmith.base.errors import BindingError, Problem, suggest
 from claimsmith.base.values import object_at
 from claimsmith.dialects.common.claim import Claim, NativeRef
 from claimsmith.dialects.common.klass import Class, Detail, Side, Template
@@ -41,6 +41,8 @@ def _template(klass: Class, claim: Claim, wanted: NativeRef) -> Template:
     named = [t for t in fitting if wanted.template in (None, t.name)]
     if len(named) == 1:
         return named[0]
+    if problem := _looped(klass, claim, wanted, fitting):
+        raise BindingError(problem)
     path = f"{claim.resource_path}.type"
     if not fitting:
         types = sorted({_token(t).short for t in klass.templates if t.native and not t.loop})
@@ -54,6 +56,20 @@ def _template(klass: Class, claim: Claim, wanted: NativeRef) -> Template:
             what = f"{klass.key} has several templates of the type {wanted.token.short}: {', '.join(names)}"
         fix = suggest(wanted.template or "", names) if wanted.template else f"name one: template: {names[0]}"
     raise BindingError(claim.document.problem(what, path, fix))
+
+
+def _looped(klass: Class, claim: Claim, wanted: NativeRef, fitting: Sequence[Template]) -> Problem | None:
+    """The problem of a claim whose resource only a template with `forEach` composes: one id is that of one element."""
+    looped = (t for t in klass.templates if t.native and t.loop and _token(t) == wanted.token)
+    template = next((t for t in looped if wanted.template == t.name or (not wanted.template and not fitting)), None)
+    if template is None or template.loop is None:
+        return None
+    each = f"its template {template.name!r} composes one for each of {template.loop.path}"
+    what = f"{claim.key} cannot bind to a {wanted.token.short} of {klass.key}: {each}"
+    fix = f"name a class that composes one {wanted.token.short} without forEach"
+    if fitting:
+        fix = f"name another template: template: {fitting[0].name}"
+    return claim.document.problem(what, f"{claim.resource_path}.{'template' if wanted.template else 'type'}", fix)
 
 
 def _token(template: Template) -> Token:
