@@ -135,6 +135,8 @@ def _holds(node: _Node, text: str, place: Inserted) -> bool:
             and closing[0] not in value
             and not value.endswith(closing[-1])
         )
+    if not node.style and text[node.start : node.end] == "<<":
+        return False  # as a key, it would merge the value into the object around it
     begun_here = place.start <= node.start
     within = node.start <= place.start and place.end <= node.end
     return within and not (begun_here and (node.style in ("|", ">") or node.decorated))
