@@ -55,6 +55,10 @@ def observed(name: str, **more: Any) -> dict[str, Any]:
         pytest.param('"{{ range .a.b }}x{{ end }}"', "", id="a-missing-list-is-empty"),
         pytest.param("{{ (getCompositeResource .).metadata.name }}", "my", id="getCompositeResource"),
         pytest.param('{{ getComposedResource . "a" | empty }}', True, id="getComposedResource-absent"),
+        pytest.param('{{ index (getComposedConnectionDetails . "a") "user" }}', "<no value>", id="details-absent"),
+        pytest.param('{{ len (getExtraResources . "a") }}', 0, id="getExtraResources-absent"),
+        pytest.param('{{ eq (getComposedResource . "a") nil }}', True, id="getComposedResource-is-nil"),
+        pytest.param('{{ getComposedResource . "a" | toJson }}', None, id="getComposedResource-as-json"),
         pytest.param('{{ (getResourceCondition "Ready" .observed).Status }}', "Unknown", id="condition-absent"),
         pytest.param('{{ define "n" }}{{ .x }}{{ end }}{{ include "n" (dict "x" 3) }}', 3, id="include"),
         pytest.param('{{ define "n" }}{{ . }}{{ end }}{{ template "n" 4 }}', 4, id="template"),
@@ -68,6 +72,34 @@ def observed(name: str, **more: Any) -> dict[str, Any]:
 )
 def test_expressions(text: str, want: Any) -> None:
     assert value_of(text) == want
+
+
+@pytest.mark.parametrize(
+    ("text", "want"),
+    [
+        pytest.param("0440", 288, id="mode-of-a-file"),
+        pytest.param("0x1F", 31, id="hexadecimal"),
+        pytest.param("1_000", 1000, id="underscores"),
+        pytest.param("1e3", 1000, id="exponent"),
+        pytest.param("1.10", 1.1, id="a-version-is-a-number"),
+        pytest.param("08", 8, id="no-octal-digit"),
+        pytest.param("yes", True, id="yes"),
+        pytest.param("Off", False, id="off"),
+        pytest.param("yEs", "yEs", id="no-spelling-of-yes"),
+        pytest.param('"yes"', "yes", id="quoted"),
+        pytest.param("!!str 5", "5", id="tagged-as-text"),
+        pytest.param("!!binary aGk=", "hi", id="binary"),
+        pytest.param("!own x", "x", id="unknown-tag"),
+        pytest.param("2024-01-01", "2024-01-01", id="date"),
+        pytest.param("{on: 1, 0x10: 2, '010': 3}", {"true": 1, "16": 2, "010": 3}, id="keys"),
+        pytest.param("{<<: {a: 1, b: 2}, a: 3}", {"a": 3, "b": 2}, id="merge-key"),
+        pytest.param("{<<: [{a: 1}, {a: 2, b: 2}]}", {"a": 1, "b": 2}, id="merge-key-of-several"),
+        pytest.param('{{ fromYaml "[yes, 0o17, 1e3]" | toJson }}', ["yes", 15, 1000], id="fromYaml-is-newer"),
+    ],
+)
+def test_output_is_read_as_kubernetes_reads_it(text: str, want: Any) -> None:
+    made = value_of(text)
+    assert (made, type(made)) == (want, type(want)) or made == pytest.approx(want)
 
 
 def test_to_yaml_is_written_as_the_function_writes_it() -> None:
@@ -122,11 +154,11 @@ def test_requirements_are_fetched() -> None:
     config = {
         "apiVersion": "v1",
         "kind": "ConfigMap",
-        "metadata": {"name": "c", "labels": {"x": "y"}},
+        "metadata": {"name": "c", "labels": {"x": "z"}},
         "data": {"k": 1},
     }
     wanted = f"apiVersion: {META}\nkind: ExtraResources\nrequirements:\n"
-    wanted += "  found: {apiVersion: v1, kind: ConfigMap, matchLabels: {x: y}}\n"
+    wanted += "  found: {apiVersion: v1, kind: ConfigMap, matchLabels: {x: z}}\n"
     read = '{{ with getExtraResources . "found" }}{{ (index . 0).resource.data.k }}{{ end }}'
     text = wanted + "{{ if .extraResources }}\n" + resource("a", read) + "{{ end }}"
     later = resource("b", '{{ (index (getExtraResourcesFromContext . "found") 0).resource.data.k }}')
@@ -188,6 +220,10 @@ def test_random_values_differ_by(change: dict[str, Any]) -> None:
         pytest.param(resource("a", "1", "gotemplating.fn.crossplane.io/ready: Yes!"), id="unknown-verdict"),
         pytest.param(resource("a", "1", "number: 5"), id="annotation-that-is-no-text"),
         pytest.param(f"apiVersion: {META}\nkind: ClaimConditions\nconditions: [{{type: Ready}}]\n", id="own-condition"),
+        pytest.param(resource("a", ".inf"), id="number-that-is-not-finite"),
+        pytest.param(resource("a", "{null: 1}"), id="null-as-a-key"),
+        pytest.param(resource("a", "{<<: 1}"), id="merge-key-without-an-object"),
+        pytest.param(resource("a", "!!binary '%'"), id="no-base64"),
         pytest.param("{{ fail `no` }}", id="fail"),
         pytest.param("{{ include `absent` . }}", id="no-such-template"),
         pytest.param("{{ now }}", id="clock"),

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from claimsmith.base.errors import ComposeError, EngineError
+from claimsmith.base.errors import ComposeError, EngineError, Problem
 from claimsmith.dialects.crossplane import composition as compositions
-from claimsmith.functions import pipeline
-from claimsmith.functions.protocol import Ready
+from claimsmith.functions import pipeline, registry
+from claimsmith.functions.protocol import Function, Ready
 from tests.support.crossplane_documents import (
     BUCKET,
     PATCH,
@@ -137,6 +137,19 @@ def test_an_unknown_function_is_named_with_its_step() -> None:
     assert "'make'" in problem.what
     assert "function-unheard-of" in problem.what
     assert problem.path == "spec.pipeline[0].functionRef.name"
+
+
+def test_a_problem_while_a_declared_function_is_bound_names_its_step() -> None:
+    def bind(_: registry.Place) -> Function:
+        raise ComposeError(Problem("the program is gone", fix="build it"))
+
+    around = pipeline.Surroundings(declared={"function-acme": bind})
+    with pytest.raises(ComposeError) as caught:
+        render(piped(step("function-acme", name="make", apiVersion=OTHER, kind="Input")), around=around)
+    [problem] = caught.value.problems
+    assert problem.what == "step 'make': the program is gone"
+    assert problem.where
+    assert problem.path == "spec.pipeline[0].input"
 
 
 OTHER = "inputs.acme.example.org/v1"

@@ -30,6 +30,9 @@ def documents(template: str, **spec: Any) -> list[dict[str, Any]]:
         pytest.param("a: {{ $s.t | toJson }}", {"t": EVIL}, EVIL, id="toJson"),
         pytest.param("a: |-\n{{ $s.t | indent 2 }}", {"t": EVIL}, EVIL, id="block"),
         pytest.param("a:{{ $s.t | toYaml | nindent 2 }}", {"t": {"b": EVIL}}, {"b": EVIL}, id="toYaml"),
+        pytest.param(
+            "a: {{ $s.t | toYaml | nindent 2 }}\nkind: Good", {"t": f"{EVIL}\n"}, f"{EVIL}\n", id="toYaml-of-lines"
+        ),
         pytest.param("a: [{{ join `, ` $s.t }}]", {"t": ["x", "y z"]}, ["x", "y z"], id="join"),
         pytest.param("a: {{ printf `{b: %s, c: %s}` $s.t $s.t }}", {"t": "x"}, {"b": "x", "c": "x"}, id="printf"),
         pytest.param("a:{{ nindent 2 .context.block }}", {}, {"a": 1, "b": 2}, id="of-the-platform"),
@@ -57,6 +60,8 @@ def test_values(template: str, spec: dict[str, Any], want: Any) -> None:
         pytest.param("a: {{ $s.t }}", {"t": EVIL}, id="field"),
         pytest.param("a: {{ $s.t }}", {"t": "x\n---\nkind: Evil"}, id="document"),
         pytest.param("a: {{ $s.t }}\nkind: Good", {"t": "x #"}, id="comment"),
+        pytest.param("a: {{ $s.t }}\n  kind: Good", {"t": "|"}, id="block-around-the-template"),
+        pytest.param("{{ $s.t }}: {a: 1}", {"t": "<<"}, id="merge-key"),
         pytest.param("a: {b: {{ $s.t }}}", {"t": "x, kind: Evil"}, id="flow"),
         pytest.param("a: [{{ $s.t }}]", {"t": "x: y"}, id="pair"),
         pytest.param("a: {b: '{{ $s.t }}'}", {"t": "x', c: 'y"}, id="single-quotes"),

@@ -7,9 +7,10 @@ knows what a document means, or touches a file.
 
 from __future__ import annotations
 
+import base64
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
@@ -39,6 +40,21 @@ _SUSPICIOUS = 1000
 _DEEP_BLOCK = re.compile(rf"^[ ?:\-]{{{_SUSPICIOUS}}}", re.MULTILINE)
 
 _Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_TEXT, _BINARY = "tag:yaml.org,2002:str", "tag:yaml.org,2002:binary"
+_UNTAGGED = "tag:claimsmith.io,2026:plain"
+
+Plain = Callable[[str], Any]
+"""What a scalar without quotes and without a tag stands for."""
+
+
+class _PlainLoader(_Loader):  # type: ignore[misc,valid-type]  # the C loader, where there is one
+    """Leaves plain scalars to their reader."""
+
+    def resolve(self, kind: type[yaml.Node], value: str, implicit: Any) -> str:
+        """The tag of a node that has none."""
+        if kind is yaml.ScalarNode:
+            return _UNTAGGED if implicit[0] else _TEXT
+        return str(super().resolve(kind, value, implicit))
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,18 +119,22 @@ class Document:
         return [Source(self.file, self.line + mark.line, mark.column + 1) for mark in marks]
 
 
-def read_documents(text: str, *, file: str, repeated: bool = False) -> list[Document]:
-    """All documents of a text, empty ones left out. Where keys may be repeated, the last one counts."""
+def read_documents(text: str, *, file: str, repeated: bool = False, plain: Plain | None = None) -> list[Document]:
+    """All documents of a text, empty ones left out. Where keys may be repeated, the last one counts.
+
+    With `plain`, the text is read as other tools read YAML: it says what plain scalars stand for, keys among them, and
+    merge keys and unknown tags are read too.
+    """
     problems = Collector()
     documents: list[Document] = []
     # Marks do not count it.
     text = text.removeprefix("\ufeff")
-    nodes = _nodes(text, file)
+    nodes = _nodes(text, file, _PlainLoader if plain else _Loader)
     starts = [text.rfind("\n", 0, node.start_mark.index) + 1 for node in nodes]
     for node, begin, end in zip(nodes, starts, [*starts[1:], len(text)], strict=False):
         start = node.start_mark
         with problems.catch():
-            builder = _Builder(file)
+            builder = _Builder(file, plain)
             data = builder.build(node, 0)
             problems.problems.extend(() if repeated else builder.problems)
             if data is None:
@@ -131,10 +151,10 @@ def _place(file: str, mark: yaml.Mark) -> Source:
     return Source(file, mark.line + 1, mark.column + 1)
 
 
-def _nodes(text: str, file: str) -> list[yaml.Node]:
+def _nodes(text: str, file: str, loader: Any) -> list[yaml.Node]:
     try:
         _refuse_depth(text, file)
-        return list(yaml.compose_all(text, Loader=_Loader))
+        return list(yaml.compose_all(text, Loader=loader))
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         where = _place(file, mark) if mark else Source(file)
@@ -182,8 +202,9 @@ def _node(text: str) -> yaml.Node:
 class _Builder:
     """Turns nodes into plain data; counts them, so that aliases cannot unfold without end."""
 
-    def __init__(self, file: str) -> None:
+    def __init__(self, file: str, plain: Plain | None = None) -> None:
         self.file = file
+        self.plain = plain
         self.count = self.length = 0
         self.problems: list[Problem] = []
 
@@ -191,7 +212,7 @@ class _Builder:
         self.count += 1
         if self.count > MAX_NODES or depth > MAX_DEPTH:
             raise LoadError(_too_large(self._at(node)))
-        if node.tag not in _TAGS:
+        if node.tag not in _TAGS and not self.plain:
             tag = node.tag.replace("tag:yaml.org,2002:", "!!")
             raise LoadError(Problem(f"the YAML tag {tag} is not read", self._at(node), fix="write a plain value"))
         match node:
@@ -211,11 +232,14 @@ class _Builder:
             if not isinstance(key_node, yaml.ScalarNode):
                 fix = "quote the key, or fix the indentation"
                 raise LoadError(Problem("a key must be a plain text", self._at(key_node), fix=fix))
-            key = key_node.value
+            if self.plain and key_node.tag == _UNTAGGED and key_node.value == "<<":
+                result |= self._merged(value_node, depth)
+                continue
+            key = self._key(key_node)
             if key_node.tag == "tag:yaml.org,2002:merge" and key == "<<":
                 what = "merge keys ('<<') are not read"
                 raise LoadError(Problem(what, self._at(key_node), fix="write the fields out"))
-            if key in result:
+            if key in lines:
                 what = f"the key {key!r} stands twice; the first is on line {lines[key]}"
                 self.problems.append(Problem(what, self._at(key_node), fix="remove one of the two"))
             lines[key] = key_node.start_mark.line + 1
@@ -227,7 +251,9 @@ class _Builder:
         self.length += len(text)
         if self.length > MAX_TEXT:
             raise LoadError(_too_large(self._at(node)))
-        if node.style or node.tag == "tag:yaml.org,2002:str":
+        if self.plain:
+            return self._plain(node, self.plain)
+        if node.style or node.tag == _TEXT:
             return text
         if text in _NULLS:
             return None
@@ -238,6 +264,37 @@ class _Builder:
         if _FLOAT.match(text) and not _OCTAL_LIKE.match(text) and not _LOSES_ZEROS.match(text):
             return float(text) if math.isfinite(float(text)) else text
         return text
+
+    def _plain(self, node: yaml.ScalarNode, read: Plain) -> Any:
+        """A scalar as other tools read it: a tag that they do not know makes it a text."""
+        if node.tag == _BINARY:
+            try:
+                return base64.b64decode(node.value, validate=True).decode()
+            except ValueError:
+                raise LoadError(Problem("!!binary is no base64", self._at(node), fix="encode it as base64")) from None
+        value = read(node.value) if node.tag == _UNTAGGED or (node.tag in _TAGS and node.tag != _TEXT) else node.value
+        if isinstance(value, float) and not math.isfinite(value):
+            what = f"{node.value} is a number that no document can hold"
+            raise LoadError(Problem(what, self._at(node), fix="quote it, or write a finite number"))
+        return value
+
+    def _key(self, node: yaml.ScalarNode) -> str:
+        value = self._plain(node, self.plain) if self.plain else node.value
+        if isinstance(value, bool):
+            return "true" if value else "false"
+        if value is None:
+            raise LoadError(Problem("a key must be a text, not null", self._at(node), fix="quote the key"))
+        return f"{value:g}" if isinstance(value, float) else str(value)
+
+    def _merged(self, node: yaml.Node, depth: int) -> dict[str, Any]:
+        """The fields that a merge key adds; of several objects, the first counts."""
+        several = node.value if isinstance(node, yaml.SequenceNode) else [node]
+        fields: dict[str, Any] = {}
+        for item in reversed(several):
+            if not isinstance(item, yaml.MappingNode):
+                raise LoadError(Problem("a merge key ('<<') needs an object", self._at(item), fix="merge an object"))
+            fields |= self._mapping(item, depth + 1)
+        return fields
 
     def _at(self, node: yaml.Node) -> Source:
         return _place(self.file, node.start_mark)

@@ -195,8 +195,8 @@ def _secret(secret: tuple[str, str], place: Place, around: Surroundings) -> Mapp
 
 def _called(place: Place, request: Request, around: Surroundings) -> Response:
     """The response of a step's function, with its requirements fulfilled; refused where a result is fatal."""
-    function = registry.function_for(place, around.declared)
     try:
+        function = registry.function_for(place, around.declared)
         response = settled(function, request, around.sources)
     except EngineError as error:
         raise ComposeError(*(_of_step(place, p) for p in error.problems)) from error
@@ -221,7 +221,8 @@ def _of_step(place: Place, problem: Problem) -> Problem:
     """A problem of a function, with the name and the place of the step."""
     step = place.step
     here = problem.where is not None and problem.where.file == place.document.file
-    what = problem.what if problem.what.startswith(f"step {step.name!r}") else f"step {step.name!r}: {problem.what}"
+    named = problem.what.startswith((f"step {step.name!r}", f"the step {step.name!r}"))
+    what = problem.what if named else f"step {step.name!r}: {problem.what}"
     where = problem.where if here else place.document.source_of(step.at)
     fix = problem.fix or "see what the function reports, and fix its input or the composite"
     return replace(problem, what=what, where=where, path=problem.path or step.at, fix=fix)

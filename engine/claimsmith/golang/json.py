@@ -14,10 +14,22 @@ _ESCAPED = re.compile('[\x00-\x1f"\\\\<>&\u2028\u2029\ud800-\udfff]')
 _SHORT = {'"': '\\"', "\\": "\\\\", "\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 
+class NilObject(dict[str, Any]):
+    """An object that is not there: Go treats it as an empty one, except that it is null as JSON."""
+
+    __slots__ = ()
+
+
+class NilList(list[Any]):
+    """A list that is not there: Go treats it as an empty one, except that it is null as JSON."""
+
+    __slots__ = ()
+
+
 def dumps(value: Any) -> str:
     """The value as JSON: sorted keys, no spaces, `<`, `>` and `&` escaped, other text as it is."""
     match value:
-        case None:
+        case None | NilObject() | NilList():
             return "null"
         case bool():
             return "true" if value else "false"

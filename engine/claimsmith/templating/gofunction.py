@@ -16,6 +16,7 @@ from typing import Any
 
 from claimsmith.base.documents import Document, read_documents
 from claimsmith.base.errors import Source
+from claimsmith.golang import yaml as goyaml
 from claimsmith.templating import claimed, functions, goeval, golex, goparse, goread, limits
 from claimsmith.templating.functions import composition, derived, remaining
 from claimsmith.templating.functions.registry import Function
@@ -87,10 +88,10 @@ def render(
 
 
 def documents(rendering: Rendering, *, file: str) -> list[Document]:
-    """The documents of the output; as in Crossplane, the last of a repeated key counts."""
+    """The documents of the output, read as Kubernetes reads YAML; the last of a repeated key counts."""
     with raised_at():
         refuse_strays(rendering.text, list(rendering.inserted), file)
-        return read_documents(rendering.text, file=file, repeated=True)
+        return read_documents(rendering.text, file=file, repeated=True, plain=goyaml.of_kubernetes)
 
 
 def _word(text: str, pos: int) -> str:

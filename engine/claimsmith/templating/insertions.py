@@ -135,9 +135,14 @@ def _holds(node: _Node, text: str, place: Inserted) -> bool:
             and closing[0] not in value
             and not value.endswith(closing[-1])
         )
+    if not node.style and text[node.start : node.end] == "<<":
+        return False  # as a key, it would merge the value into the object around it
     begun_here = place.start <= node.start
     within = node.start <= place.start and place.end <= node.end
-    return within and not (begun_here and (node.style in ("|", ">") or node.decorated))
+    if begun_here and node.style in ("|", ">"):
+        # As toYaml writes a text of several lines; other blocks would take in what the template writes below them.
+        return within and "\n" in text[place.start : place.end] and not text[place.end : node.end].strip()
+    return within and not (begun_here and node.decorated)
 
 
 def _trimmed(text: str, place: Inserted) -> Inserted:

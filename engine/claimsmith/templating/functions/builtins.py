@@ -8,6 +8,7 @@ from typing import Any
 
 from claimsmith.golang import fmt as gofmt
 from claimsmith.golang import inputs, strconv, verbs
+from claimsmith.golang import json as gojson
 from claimsmith.templating import limits
 from claimsmith.templating.functions.registry import Family, deep
 from claimsmith.templating.problems import TemplateError, refusal
@@ -86,10 +87,14 @@ def ge(first: Any, second: Any) -> bool:
 
 def _equal(first: Any, second: Any) -> bool:
     if first is None or second is None:
-        return first is second
+        return _is_nil(first) and _is_nil(second)
     if type(first) is not type(second) or type(first) not in _KINDS:
         raise _incomparable(first, second)
     return bool(first == second)
+
+
+def _is_nil(value: Any) -> bool:
+    return value is None or isinstance(value, gojson.NilObject | gojson.NilList)
 
 
 def _less(first: Any, second: Any) -> bool:

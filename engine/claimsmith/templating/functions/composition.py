@@ -12,6 +12,7 @@ from claimsmith.base.values import object_at
 from claimsmith.golang import base64 as gobase64
 from claimsmith.golang import json as gojson
 from claimsmith.golang import strconv
+from claimsmith.golang import yaml as goyaml
 from claimsmith.templating import limits
 from claimsmith.templating.functions.registry import Family, deep, slow
 from claimsmith.templating.problems import refusal
@@ -78,41 +79,42 @@ def _observed(request: Object, name: str) -> Mapping[str, Any]:
 
 @FAMILY.add("getComposedResource dict str")
 def get_composed_resource(request: Object, name: str) -> Any:
-    """A composed resource that exists; null where it does not."""
-    return _observed(request, name).get("resource")
+    """A composed resource that exists; no object where it does not."""
+    return _observed(request, name).get("resource", gojson.NilObject())
 
 
 @FAMILY.add("getCompositeResource dict")
 def get_composite_resource(request: Object) -> Any:
     """The composite."""
-    return object_at(object_at(request, "observed"), "composite").get("resource")
+    return object_at(object_at(request, "observed"), "composite").get("resource", gojson.NilObject())
 
 
 @FAMILY.add("getComposedConnectionDetails dict str")
 def get_composed_connection_details(request: Object, name: str) -> Any:
-    """The connection details of a composed resource, in base64; null where there are none."""
-    return _observed(request, name).get("connectionDetails")
+    """The connection details of a composed resource, in base64; no object where there are none."""
+    return _observed(request, name).get("connectionDetails", gojson.NilObject())
 
 
 @FAMILY.add("getExtraResources dict str")
 def get_extra_resources(request: Object, name: str) -> Any:
-    """The resources that a requirement found; null where it found none."""
+    """The resources that a requirement found; no list where it found none."""
     required = object_at(object_at(request, "requiredResources"), name).get("items")
-    return required if required is not None else object_at(object_at(request, "extraResources"), name).get("items")
+    extra = object_at(object_at(request, "extraResources"), name).get("items", gojson.NilList())
+    return required if required is not None else extra
 
 
 @FAMILY.add("getExtraResourcesFromContext dict str")
 def get_extra_resources_from_context(request: Object, name: str) -> Any:
     """The resources that an earlier step put into the context."""
-    return object_at(object_at(object_at(request, "context"), _EXTRA), name).get("items")
+    return object_at(object_at(object_at(request, "context"), _EXTRA), name).get("items", gojson.NilList())
 
 
 @FAMILY.add("getCredentialData dict str")
 def get_credential_data(request: Object, name: str) -> Any:
-    """The data of credentials, decoded; null where the step passes none of that name."""
+    """The data of credentials, decoded; no object where the step passes none of that name."""
     credentials = object_at(object_at(request, "credentials"), name)
     data = object_at(object_at(credentials, "credentialData"), "data")
-    return {key: gobase64.decoded(value) for key, value in data.items()} if credentials else None
+    return {key: gobase64.decoded(value) for key, value in data.items()} if credentials else gojson.NilObject()
 
 
 @FAMILY.add("include str any")
@@ -145,13 +147,16 @@ def from_yaml(text: str) -> Any:
 
 
 class _Loader(yaml.SafeLoader):
-    """Reads dates as text."""
+    """Reads plain scalars as Go does, but dates as text."""
+
+    def resolve(self, kind: type[yaml.Node], value: str, implicit: Any) -> str:
+        """The tag of a node that has none."""
+        own = kind is yaml.ScalarNode and implicit[0] and value not in ("<<", "=")
+        return _PLAIN if own else str(super().resolve(kind, value, implicit))  # type: ignore[no-untyped-call]
 
 
-_Loader.yaml_implicit_resolvers = {
-    first: [(tag, pattern) for tag, pattern in resolvers if tag != "tag:yaml.org,2002:timestamp"]
-    for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
-}
+_PLAIN = "tag:claimsmith.io,2026:plain"
+_Loader.add_constructor(_PLAIN, lambda _, node: goyaml.of_yaml(node.value))
 
 
 class _Dumper(yaml.SafeDumper):
