@@ -13,7 +13,8 @@ import yaml
 
 from claimsmith.base.documents import Document, read_documents
 from claimsmith.base.names import ClaimKey
-from claimsmith.compose.expand import Expansion, expand
+from claimsmith.compose.drafts import Expansion
+from claimsmith.compose.expand import expand
 from claimsmith.compose.native_types import native_types
 from claimsmith.compose.plan import Plan
 from claimsmith.compose.planning import build_plan

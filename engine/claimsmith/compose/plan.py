@@ -13,7 +13,7 @@ from typing import Any
 from claimsmith.base.errors import Problem
 from claimsmith.base.names import ObjectKey
 from claimsmith.compose.connections import Connection, SecretSource
-from claimsmith.compose.expand import Child
+from claimsmith.compose.drafts import Child
 from claimsmith.compose.options import Options, options_of
 from claimsmith.compose.piped import Piped
 from claimsmith.compose.references import Candidate

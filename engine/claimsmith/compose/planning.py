@@ -18,7 +18,7 @@ from claimsmith.compose.collisions import (
     refuse_shared_composites,
 )
 from claimsmith.compose.connections import SecretSource, connections_of
-from claimsmith.compose.expand import Child, Draft, Expansion, claim_data
+from claimsmith.compose.drafts import Child, Draft, Expansion, claim_data
 from claimsmith.compose.plan import GivenResource, Plan, PlannedClaim, candidate_of_given, hold
 from claimsmith.compose.references import NO_MATCH, Candidate, Table
 from claimsmith.compose.scheduling import Schedule

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from claimsmith.base.errors import BindingError, Collector, NotPermitted, Problem, suggest
 from claimsmith.base.names import ClaimKey, ClassKey
 from claimsmith.base.regexp import matches
-from claimsmith.compose.expand import Expansion
+from claimsmith.compose.drafts import Expansion
 from claimsmith.compose.workload_targets import Published, published
 from claimsmith.dialects.workloads.reading import TARGET, Application
 from claimsmith.platform import binding

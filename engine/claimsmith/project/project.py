@@ -15,7 +15,8 @@ from claimsmith.base.documents import Document, read_documents
 from claimsmith.base.errors import BindingError, Collector, ComposeError, EngineError, LoadError, Problem, Refused
 from claimsmith.base.names import ClaimKey, GroupKind
 from claimsmith.compose import clusters, external_names, released, scheduling
-from claimsmith.compose.expand import Expansion, expand
+from claimsmith.compose.drafts import Expansion
+from claimsmith.compose.expand import expand
 from claimsmith.compose.native_types import native_types
 from claimsmith.compose.piped import Live
 from claimsmith.compose.plan import GivenResource, Plan, given_resource

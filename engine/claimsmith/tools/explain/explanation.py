@@ -9,7 +9,7 @@ from typing import Any
 
 from claimsmith.base.errors import Problem, Source
 from claimsmith.base.names import ClaimKey, ClassKey
-from claimsmith.compose.expand import Draft
+from claimsmith.compose.drafts import Draft
 from claimsmith.compose.plan import PlannedClaim
 from claimsmith.dialects.common.claim import Claim
 from claimsmith.dialects.common.klass import Template

@@ -14,7 +14,8 @@ from claimsmith.base.errors import EngineError, LoadError, Problem, suggest
 from claimsmith.base.names import ClaimKey, GroupKind
 from claimsmith.base.values import inside
 from claimsmith.compose.candidates import candidates_of
-from claimsmith.compose.expand import Draft, expand
+from claimsmith.compose.drafts import Draft
+from claimsmith.compose.expand import expand
 from claimsmith.compose.native_types import native_types
 from claimsmith.compose.plan import GivenResource, PlannedClaim, candidate_of_given
 from claimsmith.compose.planning import finished
