@@ -21,7 +21,8 @@ from claimsmith.dialects.common.dialect import SECRET_REF, Dialect, Identity
 from claimsmith.dialects.common.klass import Side, Template
 from claimsmith.dialects.workloads.reading import Application
 from claimsmith.patching import patches
-from claimsmith.platform.binding import Binding, Unbound
+from claimsmith.platform.binding import Binding
+from claimsmith.platform.selection import Unbound
 
 Sides = dict[Side, dict[str, Any]]
 """What patches read and write beside the child: the claim, and the environment."""

@@ -44,7 +44,6 @@ from claimsmith.platform.binding import (
     Binding,
     ClassChanged,
     Record,
-    Unbound,
     accepted,
     bind_one,
     changed_and_gone,
@@ -52,6 +51,7 @@ from claimsmith.platform.binding import (
     folded,
 )
 from claimsmith.platform.catalog import Catalog
+from claimsmith.platform.selection import Unbound
 
 
 def expand(

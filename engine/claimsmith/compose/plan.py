@@ -21,7 +21,8 @@ from claimsmith.compose.released import Released
 from claimsmith.compose.workload_plan import PlannedWorkload
 from claimsmith.compose.workload_targets import Published
 from claimsmith.dialects.common.dialect import Identity
-from claimsmith.platform.binding import Binding, Unbound, pick_key
+from claimsmith.platform.binding import Binding, pick_key
+from claimsmith.platform.selection import Unbound
 from claimsmith.platform.unread import Unread
 
 

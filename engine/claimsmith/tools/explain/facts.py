@@ -24,8 +24,9 @@ from claimsmith.dialects.common.claim import Claim
 from claimsmith.dialects.common.klass import Template
 from claimsmith.kubernetes.scope import Scopes
 from claimsmith.patching.patches import Outcome
-from claimsmith.platform.binding import Record, Unbound
+from claimsmith.platform.binding import Record
 from claimsmith.platform.catalog import Catalog
+from claimsmith.platform.selection import Unbound
 from claimsmith.project import sdks
 from claimsmith.providers import tokens
 
