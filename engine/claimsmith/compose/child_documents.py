@@ -14,7 +14,7 @@ from claimsmith import templating
 from claimsmith.base import fieldpath
 from claimsmith.base.documents import Document
 from claimsmith.base.errors import ComposeError, EngineError, Problem, Source, at
-from claimsmith.base.values import Interpolation, Ref, SiblingOutput, mapped, walk
+from claimsmith.base.values import Ref, SiblingOutput, mapped
 from claimsmith.compose.drafts import Child, Draft, Sides, observed
 from claimsmith.compose.native_children import resolved, sibling_value
 from claimsmith.dialects.common import ordering
@@ -36,7 +36,7 @@ def composed_document(template: Template, reader: Reader, binding: Binding) -> C
 
 def with_sibling_outputs(document: dict[str, Any], template: Template, draft: Draft) -> dict[str, Any]:
     """The document of a Kubernetes object with the outputs of native siblings that its base names."""
-    if not any(isinstance(leaf, Interpolation) for _, leaf in walk(dict(template.base))):
+    if not template.is_interpolated:
         return document
     found: dict[str, Any] = mapped(document, lambda leaf: resolved(leaf, partial(value_of_sibling, draft)))
     return found

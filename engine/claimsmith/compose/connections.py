@@ -107,9 +107,11 @@ def secret_source(
     """Where the connection details of a child are found, if anywhere."""
     keys = None if wanted is None else tuple((d.name, d.key) for d in wanted if d.key)
     own = tuple(d for d in wanted or () if not d.key)
-    kind = GroupKind.of(document).kind
     spec = document.get("spec") or {}
     reference = spec.get("writeConnectionSecretToRef") if isinstance(spec, dict) else None
+    if not own and not isinstance(reference, dict):
+        return None
+    kind = GroupKind.of(document).kind
     if not isinstance(reference, dict) or (own and not keys):
         return SecretSource(child, kind, "", "", (), own=own) if own else None
     metadata = document.get("metadata") or {}

@@ -31,7 +31,7 @@ from claimsmith.compose.limits import refuse_huge, refuse_name
 from claimsmith.compose.native_children import UNKNOWN, NativeTypes, imports_of, native_document
 from claimsmith.compose.options import options_of
 from claimsmith.compose.piped import Live
-from claimsmith.compose.unrolling import unrolled
+from claimsmith.compose.unrolling import is_varied, unrolled
 from claimsmith.dialects.common import ordering
 from claimsmith.dialects.common.claim import Claim
 from claimsmith.dialects.common.klass import Side, Template
@@ -138,7 +138,8 @@ class _Expander:
                 self.unbound.append(bound)
                 return None
             with self.problems.catch():
-                bound = replace(bound, klass=unrolled(bound.klass, claim_data(bound), claim.document))
+                if is_varied(bound.klass):
+                    bound = replace(bound, klass=unrolled(bound.klass, claim_data(bound), claim.document))
                 try:
                     return self._draft(bound, above)
                 except templating.TemplateError as error:

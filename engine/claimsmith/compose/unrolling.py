@@ -27,12 +27,17 @@ def child_name(template: str, key: str) -> str:
     return f"{template}-{key}"
 
 
+def is_varied(klass: Class) -> bool:
+    """Whether the children of a class differ from claim to claim: in number, or in whether they are there."""
+    return any(t.loop or t.when for t in klass.templates)
+
+
 def unrolled(klass: Class, claim: Mapping[str, Any], document: Document) -> Class:
     """The class with a template for each child that a claim gets. Elements without a usable key are refused.
 
     `document` is the claim as it is written, for the places of problems. The digest stays that of the class.
     """
-    if not any(t.loop or t.when for t in klass.templates):
+    if not is_varied(klass):
         return klass
     problems = Collector()
     templates: list[Template] = []

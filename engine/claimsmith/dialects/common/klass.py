@@ -20,7 +20,7 @@ from claimsmith.base.labels import PROTECT
 from claimsmith.base.merge import MergePolicy
 from claimsmith.base.names import ClassKey, GroupKind, is_native, kebab
 from claimsmith.base.transform import Transform
-from claimsmith.base.values import Interpolation
+from claimsmith.base.values import Interpolation, walk
 from claimsmith.dialects.common.dialect import Dialect
 
 
@@ -170,8 +170,17 @@ class Template:
     """The id of the existing native resource that is read, in the place of one that is created."""
     checks: tuple[Check, ...] = ()
     """What must hold for the child to be ready; nothing means that its condition Ready is True."""
+    native: bool = field(init=False, repr=False, compare=False)
+    """Whether it makes a resource of a Pulumi provider, and no Kubernetes object."""
+    group_kind: GroupKind = field(init=False, repr=False, compare=False)
+    """Group and kind of what the template makes."""
     memo: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
     """Results derived from it once, for all claims."""
+
+    def __post_init__(self) -> None:
+        # Asked for every child of every claim: worked out once.
+        object.__setattr__(self, "native", is_native(self.base))
+        object.__setattr__(self, "group_kind", GroupKind.of(self.base))
 
     @classmethod
     def of_spec(cls, api_version: str, kind: str) -> Template:
@@ -192,9 +201,11 @@ class Template:
         return f"{self.spec_at}{path.removeprefix('spec')}" if path.startswith("spec") else f"{outside}.{path}"
 
     @property
-    def native(self) -> bool:
-        """Whether it makes a resource of a Pulumi provider, and no Kubernetes object."""
-        return is_native(self.base)
+    def is_interpolated(self) -> bool:
+        """Whether its base names fields of siblings."""
+        if "interpolated" not in self.memo:
+            self.memo["interpolated"] = any(isinstance(leaf, Interpolation) for _, leaf in walk(dict(self.base)))
+        return bool(self.memo["interpolated"])
 
     @property
     def is_wired(self) -> bool:
@@ -210,11 +221,6 @@ class Template:
     def kind(self) -> str:
         """The kind of what the template makes."""
         return self.group_kind.kind
-
-    @property
-    def group_kind(self) -> GroupKind:
-        """Group and kind of what the template makes."""
-        return GroupKind.of(dict(self.base))
 
 
 @dataclass(frozen=True, slots=True)
