@@ -32,8 +32,8 @@ setting() { python -c 'import json, sys; print(json.loads(sys.argv[1])["postgres
 for name in host port; do run pulumi config set --stack local "postgresql:$name" "$(setting "$name")"; done
 run pulumi config set --stack local postgresql:username "$(setting user)"
 run pulumi config set --stack local postgresql:sslmode disable
-printf '$ pulumi config set --stack local --secret postgresql:password < %s\n' "$(setting password_file)"
-pulumi config set --stack local --secret postgresql:password < "$(setting password_file)"
+printf '$ pulumi config set --stack local --secret postgresql:password < %s\n' "$(setting passwordFile)"
+pulumi config set --stack local --secret postgresql:password < "$(setting passwordFile)"
 
 say "4. pulumi up"
 run pulumi up --stack local --yes --continue-on-error --suppress-outputs

@@ -152,3 +152,18 @@ def test_html_has_no_tag_of_a_value(text: str) -> None:
     written = printable.html(printable.visible(text))
     assert not set('<>"') & set(written)
     assert unescape(written) == printable.visible(text)
+
+
+@pytest.mark.parametrize(
+    ("number", "word", "want"),
+    [
+        pytest.param(0, "claim", "0 claims", id="none"),
+        pytest.param(1, "class", "1 class", id="one"),
+        pytest.param(2, "class", "2 classes", id="hissing"),
+        pytest.param(2, "patch", "2 patches", id="hissing-by-two-letters"),
+        pytest.param(1, "more line", "1 more line", id="one-of-two-words"),
+        pytest.param(2, "more line", "2 more lines", id="two-words"),
+    ],
+)
+def test_counted(number: int, word: str, want: str) -> None:
+    assert printable.counted(number, word) == want

@@ -186,7 +186,7 @@ def test_problems_are_json_too(project: Path, words: tuple[str, ...], path: tupl
 
 def test_render_says_the_same_twice_and_as_json(ready: Path) -> None:
     assert run("render", "dev").stdout == run("render", "dev").stdout
-    kinds = [d["kind"] for d in json.loads(run("render", "dev", "-o", "json").stdout)]
+    kinds = [d["kind"] for d in json.loads(run("render", "dev", "--output", "json").stdout)["items"]]
     assert kinds == ["ResourceGroup", "MySQLServer", "Secret"]
 
 

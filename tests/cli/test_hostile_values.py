@@ -23,7 +23,7 @@ from claimsmith.cli.app import app
 from claimsmith.cli.completion import _offered
 from claimsmith.cli.queries import _drift_text
 from claimsmith.tools.drift.changes import ClaimDrift, Drift, FieldDrift, ResourceDrift
-from tests.support import comment, hostile
+from tests.support import comment, hostile, json_schemas
 from tests.support.review_files import CLASS, changed, sql, write
 from tests.support.samples import class_data, patch
 
@@ -149,9 +149,9 @@ OUTPUTS: dict[str, list[str]] = {
     "crds": ["crds", "--stack", "dev"],
     "convert": ["convert"],
     "convert-json": ["convert", "--output", "json"],
-    "graph-svg": ["graph", "dev", "--format", "svg"],
-    "graph-html": ["graph", "dev", "--format", "html"],
-    "graph-class": ["graph", "--class", "l1", "--format", "html"],
+    "graph-svg": ["graph", "dev", "--output", "svg"],
+    "graph-html": ["graph", "dev", "--output", "html"],
+    "graph-class": ["graph", "--class", "l1", "--output", "html"],
     "review": ["review"],
     "review-json": ["review", "--output", "json"],
     "review-html": ["review", "--output", "html"],
@@ -196,6 +196,8 @@ def test_nothing_is_hidden_forged_or_a_command(
         assert hostile.hidden(text) == set()
         assert hostile.COMMAND.findall(text) == []
         assert [line for line in hostile.forged(text) if output not in DOCUMENTS or line == line.lstrip()] == []
+    if output.endswith("-json"):
+        json_schemas.answer(OUTPUTS[output], ran.stdout)
 
 
 @pytest.mark.parametrize("place", list(PLACES))

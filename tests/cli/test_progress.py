@@ -24,12 +24,13 @@ with console.steps("starting") as tell:
     tell("etcd")
     tell("api")
 """
-VALIDATE = """
+RUN = """
 import sys
-sys.argv = ["claimsmith", "validate"]
+sys.argv = ["claimsmith", "{}"]
 from claimsmith.cli.app import main
 main()
 """
+VALIDATE = RUN.format("validate")
 
 needs_terminal = pytest.mark.skipif(not hasattr(os, "openpty"), reason="needs a pseudo terminal")
 
@@ -93,5 +94,6 @@ def test_elsewhere_nothing_moves(tmp_path: Path, code: str, lines: list[str]) ->
     assert elsewhere(code, tmp_path).splitlines() == lines
 
 
-def test_validate_says_nothing_of_its_progress_elsewhere(tmp_path: Path) -> None:
-    assert "checking" not in elsewhere(VALIDATE, write_files(tmp_path, FILES))
+@pytest.mark.parametrize(("command", "words"), [("validate", "checking"), ("review", "review …")])
+def test_commands_that_read_show_no_progress_elsewhere(tmp_path: Path, command: str, words: str) -> None:
+    assert words not in elsewhere(RUN.format(command), write_files(tmp_path, FILES))

@@ -332,7 +332,7 @@ def test_a_folder_that_is_no_project(runner: CliRunner, tmp_path: Path) -> None:
     "words",
     [
         pytest.param(VALIDATE, id="validate"),
-        pytest.param(["validate", "-o", "json"], id="json"),
+        pytest.param(["validate", "--output", "json"], id="json"),
         pytest.param(RENDER, id="render"),
         pytest.param(["render", "xr.yaml", "composition.yaml"], id="render-files"),
         pytest.param(["convert", "class.yaml"], id="convert"),

@@ -101,7 +101,7 @@ def test_what_nobody_uses_is_not_prepared(words: list[str], expected: list[str])
     "words",
     [
         pytest.param(["render", "dev", "--output", "json"], id="option"),
-        pytest.param(["render", "dev", "-ojson"], id="short"),
+        pytest.param(["render", "xr.yaml", "-oobserved.yaml"], id="short"),
         pytest.param(["-C", "elsewhere", "render", "dev"], id="before-the-command"),
         pytest.param(["render", "--help"], id="help"),
     ],

@@ -166,7 +166,7 @@ class Estate:
     def wanted(self) -> Counter[tuple[str, str]]:
         """Kind and name of all that the claims make, as it is rendered."""
         ran = self.rig.ok(self.rig.claimsmith("render", self.stack, "--output", "json"))
-        return Counter((d["kind"], d["metadata"]["name"]) for d in json.loads(ran.out))
+        return Counter((d["kind"], d["metadata"]["name"]) for d in json.loads(ran.out)["items"])
 
     def live(self) -> Counter[tuple[str, str]]:
         """Kind and name of all objects in the cluster that carry the stack's name."""

@@ -10,6 +10,7 @@ import sys
 import time
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ from claimsmith.kubernetes.crds import plural_of
 from claimsmith.lab import install_crds
 from claimsmith.project import workspace
 from claimsmith.project.project import Project, crds_needed
+from tests.support import json_schemas
 from tests.support.samples import PERMISSIVE
 
 RESOURCE_GROUP = ("azure.crossplane.io", "v1alpha3", "ResourceGroup")
@@ -94,7 +96,11 @@ class Rig:
             self.ok(self.pulumi("stack", "init", stack))
 
     def claimsmith(self, *arguments: str) -> Ran:
-        return self._run([sys.executable, "-m", "claimsmith.cli", *arguments], {**os.environ, **self.settings})
+        """Run a command; what it prints as JSON is checked against its schema."""
+        ran = self._run([sys.executable, "-m", "claimsmith.cli", *arguments], {**os.environ, **self.settings})
+        if ran.out and ("--output", "json") in pairwise(arguments):
+            json_schemas.answer(arguments, ran.out)
+        return ran
 
     def pulumi(self, *arguments: str, env: dict[str, str] | None = None) -> Ran:
         return self._run(["pulumi", *arguments, "--non-interactive"], self.environment | (env or {}))

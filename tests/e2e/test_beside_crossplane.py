@@ -138,7 +138,7 @@ def test_two_claims_of_composites_within_composites(rig: Rig) -> None:
 
     shown = rig.ok(rig.claimsmith("status", "dev")).out
     assert [line.split()[0] for line in shown.splitlines() if line.startswith("    ")].count("Gadget") == 4
-    told = json.loads(rig.ok(rig.claimsmith("status", "dev", "--output", "json")).out)
+    told = json.loads(rig.ok(rig.claimsmith("status", "dev", "--output", "json")).out)["claims"]
     [made] = told[0]["resources"]
     assert sorted(r["kind"] for r in made["resources"]) == ["ProviderConfig", "XPart", "XPart"]
 

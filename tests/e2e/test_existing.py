@@ -33,7 +33,7 @@ def prepared(rig: Rig, **annotations: str) -> dict[str, str]:
     rig.write("components/mysql/class.yaml", klass)
     rig.write("stacks/dev/claims/sql.yaml", claim(rig.name))
     rig.prepare("dev")
-    rendered = json.loads(rig.ok(rig.claimsmith("render", "dev", "--output", "json")).out)
+    rendered = json.loads(rig.ok(rig.claimsmith("render", "dev", "--output", "json")).out)["items"]
     return {d["kind"]: d["metadata"]["name"] for d in rendered}
 
 

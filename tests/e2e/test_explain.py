@@ -52,7 +52,7 @@ def claims_urns(shown: str) -> set[str]:
 def test_urns_are_those_of_the_engine(platform: Rig, records: str) -> None:
     platform.prepare("dev")
     platform.ok(platform.pulumi("config", "set", "claimsmith:records", records, "--stack", "dev"))
-    stories = json.loads(platform.ok(platform.claimsmith("explain", "dev", "--output", "json")).out)
+    stories = json.loads(platform.ok(platform.claimsmith("explain", "dev", "--output", "json")).out)["claims"]
     platform.ok(platform.up("dev"))
     shown = platform.ok(platform.pulumi("stack", "--stack", "dev", "--show-urns")).out
     ours = claims_urns(shown)
@@ -81,7 +81,7 @@ def description(client: Cluster, version: str, kind: str) -> dict[str, Any]:
 
 
 def test_an_api_server_takes_and_describes_the_definitions(platform: Rig, control_plane: lab.Status) -> None:
-    found = json.loads(platform.ok(platform.claimsmith("crds", "--output", "json")).out)
+    found = json.loads(platform.ok(platform.claimsmith("crds", "--output", "json")).out)["items"]
     lab.install_crds(platform.kubeconfig, found)
     with Cluster.of_file(control_plane.kubeconfig, manager="tests") as client:
         live = [client.get(CRDS, crd["metadata"]["name"]) or {} for crd in found]

@@ -158,7 +158,7 @@ def test_a_crossplane_definition_is_deployed_on_the_local_control_plane(hour: Pa
     typed(hour, folder, "claimsmith new claim Queue/shop/mails --create-namespace")
     try:
         typed(hour, folder, "make -o .venv/.installed up")
-        claims = json.loads(typed(hour, folder, "claimsmith status dev -o json"))
+        claims = json.loads(typed(hour, folder, "claimsmith status dev --output json"))["claims"]
         assert {c["claim"].rpartition("/")[2]: c["phase"] for c in claims} == {"mails": "Bound", "orders": "Bound"}
         assert [r["kind"] for c in claims for r in c["resources"]] == ["Instance", "Queue"]
         again = "pulumi up --stack dev --yes --skip-preview --expect-no-changes --non-interactive"

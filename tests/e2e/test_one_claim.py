@@ -195,7 +195,7 @@ def test_missing_source_secret_is_named_and_harms_nothing(deployed: tuple[Rig, s
     assert "Traceback" not in ran.text
     assert rig.secret_values(namespace, "sql") == before
     assert rig.secret_values(namespace, "other").keys() == KEYS
-    assert len(json.loads(rig.ok(rig.claimsmith("status", "dev", "--output", "json")).out)) == 2
+    assert len(json.loads(rig.ok(rig.claimsmith("status", "dev", "--output", "json")).out)["claims"]) == 2
 
     rig.ok(rig.pulumi("refresh", "--stack", "dev", "--yes", "--skip-preview"))
     rig.ok(rig.destroy("dev"))
@@ -276,7 +276,7 @@ def test_two_stacks_serve_one_claim_by_different_classes(new_rig: Callable[..., 
 
 def test_status_shows_claims_and_keys_but_no_values(deployed: tuple[Rig, str]) -> None:
     rig, namespace = deployed
-    (shown,) = json.loads(rig.ok(rig.claimsmith("status", "dev", "--output", "json")).out)
+    (shown,) = json.loads(rig.ok(rig.claimsmith("status", "dev", "--output", "json")).out)["claims"]
     assert shown["claim"] == f"MySQLInstance.database.example.org/{namespace}/sql"
     assert shown["phase"] == "Bound"
     assert [r["kind"] for r in shown["resources"]] == ["ResourceGroup", "MySQLServer", "MySQLServerVirtualNetworkRule"]

@@ -119,7 +119,7 @@ def test_both_deploy(
 
     first.shell("git pull -q ../second main")
     first.up("--expect-no-changes")
-    claims = json.loads(first.claimsmith("status dev -o json").strip())
+    claims = json.loads(first.claimsmith("status dev --output json").strip())["claims"]
     assert sorted(c["claim"].rpartition("/")[2] for c in claims) == sorted(names)
     for person in (first, second):
         assert person.shell("git status --short") == ""

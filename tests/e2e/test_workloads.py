@@ -236,7 +236,7 @@ def test_scenario_2_a_claimed_cluster_is_used_in_the_run_that_makes_it(rig: Rig,
     assert rig.secret_values(there, "sql") == rig.secret_values(team, "sql")
     assert rig.steps("dev") == {}
 
-    status = json.loads(rig.ok(rig.claimsmith("status", "dev", "--output", "json")).out)
+    status = json.loads(rig.ok(rig.claimsmith("status", "dev", "--output", "json")).out)["claims"]
     told = next(s for s in status if s["claim"] == f"KubernetesApplication.workload.crossplane.io/{team}/blog")
     assert (told["phase"], told["class"]) == ("Deployed", "WorkloadTarget.workload.crossplane.io/mine")
     assert [r["resource"] for r in told["resources"]] == ["blog-configmap", "blog-deployment"]
@@ -338,7 +338,7 @@ def test_scenario_3_one_cluster_is_for_some_eyes_only(rig: Rig, second: Server) 
     assert ran.code != 0
     assert f"the Secret {infra}/again of Provider.kubernetes.crossplane.io/{brought}-2 is missing" in ran.text
     assert "Traceback" not in ran.text
-    assert len(json.loads(rig.ok(rig.claimsmith("status", "dev", "--output", "json")).out)) == 2
+    assert len(json.loads(rig.ok(rig.claimsmith("status", "dev", "--output", "json")).out)["claims"]) == 2
 
     # An application owner cannot publish it.
     rig.write("stacks/dev/claims/sneaky.yaml", own_target(team, "sneaky", brought, kind="Provider", api=kubernetes))

@@ -1157,7 +1157,7 @@ def test_command_tells_what_is_missing(machine: Machine) -> None:
     says(machine.bin / "etcd", VERSIONS["etcd"])
     result = command("--output", "json")
     assert result.exit_code == 1
-    assert [row["part"] for row in json.loads(result.stdout) if row["path"]] == ["etcd"]
+    assert [row["part"] for row in json.loads(result.stdout)["parts"] if row["path"]] == ["etcd"]
     assert "fix: run: claimsmith toolchain install" in result.stderr
 
 
@@ -1166,7 +1166,7 @@ def test_command_installs(machine: Machine) -> None:
     machine.plugin()
     result = command("install", "--output", "json")
     assert result.exit_code == 0, result.output
-    assert {row["origin"] for row in json.loads(result.stdout)} == {"cache", "plugins"}
+    assert {row["origin"] for row in json.loads(result.stdout)["parts"]} == {"cache", "plugins"}
     assert "building: 100%" in result.stderr
 
 

@@ -85,7 +85,7 @@ def test_all_kinds_where_none_is_named(project: Project) -> None:
 
 
 def test_json(project: Project) -> None:
-    [kind] = json.loads(run("Database", "-o", "json").stdout)
+    [kind] = json.loads(run("Database", "--output", "json").stdout)["kinds"]
     [offer] = kind["classes"]
     assert kind["kind"] == "Database.database.example.org"
     assert offer["labels"] == {"tier": "gold"}

@@ -108,8 +108,9 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     ("arguments", "want"),
     [
         pytest.param([], "export HOST=db\nexport PASSWORD=s3cret\n", id="variables"),
-        pytest.param(["--format", "json"], '{\n  "host": "db",\n  "password": "s3cret"\n}\n', id="json"),
-        pytest.param(["--format", "yaml"], "host: db\npassword: s3cret\n", id="yaml"),
+        pytest.param(["--output", "json"], '{\n  "host": "db",\n  "password": "s3cret"\n}\n', id="json"),
+        pytest.param(["--output", "yaml"], "host: db\npassword: s3cret\n", id="yaml"),
+        pytest.param(["--format", "yaml"], "host: db\npassword: s3cret\n", id="the-older-flag"),
     ],
 )
 def test_printed(project: Path, arguments: list[str], want: str) -> None:
@@ -117,11 +118,26 @@ def test_printed(project: Path, arguments: list[str], want: str) -> None:
     assert (done.exit_code, done.stdout) == (0, want)
 
 
+@pytest.mark.parametrize(
+    ("name", "arguments", "want"),
+    [
+        pytest.param("out.json", [], '{\n  "host": "db",\n  "password": "s3cret"\n}\n', id="json"),
+        pytest.param("out.yml", [], "host: db\npassword: s3cret\n", id="yaml"),
+        pytest.param("out", [], "export HOST=db\nexport PASSWORD=s3cret\n", id="no-ending"),
+        pytest.param("out.json", ["--output", "yaml"], "host: db\npassword: s3cret\n", id="the-flag-wins"),
+    ],
+)
+def test_a_file_is_written_by_its_ending(project: Path, name: str, arguments: list[str], want: str) -> None:
+    done = CliRunner().invoke(app, ["connection", "dev", "orders", "-o", name, *arguments])
+    assert (done.exit_code, done.stdout) == (0, "")
+    assert (project / name).read_text() == want
+
+
 def test_a_file_is_for_one_user_alone(project: Path) -> None:
     path = project / "out.env"
     path.write_text("before")
     path.chmod(0o644)
-    done = CliRunner().invoke(app, ["connection", "dev", "orders", "--output", str(path)])
+    done = CliRunner().invoke(app, ["connection", "dev", "orders", "-o", str(path)])
     assert (done.exit_code, done.stdout) == (0, "")
     assert path.read_text() == "export HOST=db\nexport PASSWORD=s3cret\n"
     assert path.stat().st_mode & 0o777 == 0o600
@@ -129,7 +145,7 @@ def test_a_file_is_for_one_user_alone(project: Path) -> None:
 
 
 def test_a_uri_that_cannot_be_made(project: Path) -> None:
-    done = CliRunner().invoke(app, ["connection", "dev", "orders", "--format", "uri"])
+    done = CliRunner().invoke(app, ["connection", "dev", "orders", "--output", "uri"])
     assert done.exit_code == 1
     assert "scheme, username, database are missing" in done.output
     assert "s3cret" not in done.output

@@ -176,7 +176,7 @@ def test_yaml_is_one_stream_without_anchors(project: Project) -> None:
 
 
 def test_json(project: Project) -> None:
-    assert json.loads(run("-o", "json").stdout) == crds_of(project)
+    assert json.loads(run("--output", "json").stdout)["items"] == crds_of(project)
 
 
 def test_the_same_twice(project: Project) -> None:

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -79,6 +83,74 @@ def test_what_is_taken(project: Project, source: Path, options: dict[str, Any], 
     assert found.left == 3 - len(want)
     assert {c.change for c in found.crds} == {"new"}
     assert {c.change for c in add(project, str(source), **options).crds} == {"none"}
+
+
+@contextmanager
+def api_server(*crds: dict[str, Any]) -> Iterator[str]:
+    """As much of an API server as listing definitions needs, on loopback: the text of its kubeconfig."""
+    group = "apiextensions.k8s.io"
+    answers = {
+        f"/apis/{group}": {"versions": [{"groupVersion": f"{group}/v1"}]},
+        f"/apis/{group}/v1": {"resources": [{"kind": "CustomResourceDefinition", "name": "customresourcedefinitions"}]},
+        f"/apis/{group}/v1/customresourcedefinitions": {
+            # The items of a list name neither apiVersion nor kind.
+            "items": [{k: v for k, v in crd.items() if k not in ("apiVersion", "kind")} for crd in crds]
+        },
+    }
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            found = answers.get(self.path.partition("?")[0])
+            self.send_response(200 if found else 404)
+            self.send_header("Content-Type", "application/json")
+            self.end_headers()
+            self.wfile.write(json.dumps(found or {"kind": "Status", "code": 404}).encode())
+
+        def log_message(self, format: str, *args: Any) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        try:
+            address = f"http://127.0.0.1:{server.server_port}"
+            parts = {"clusters": {"cluster": {"server": address}}, "users": {"user": {}}}
+            named = {key: [{"name": "x", **value}] for key, value in parts.items()}
+            context = {"name": "x", "context": {"cluster": "x", "user": "x"}}
+            yield yaml.safe_dump(
+                {"apiVersion": "v1", "kind": "Config", **named, "contexts": [context], "current-context": "x"}
+            )
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+@pytest.mark.parametrize(
+    "words", [pytest.param([], id="of-kubectl"), pytest.param(["--stack", "dev"], id="of-a-stack")]
+)
+def test_from_the_cluster(project: Project, monkeypatch: pytest.MonkeyPatch, words: list[str]) -> None:
+    with api_server(VPC, SUBNET, UNUSED) as kubeconfig:
+        file = write_files(project.root, {"kubeconfig": kubeconfig}) / "kubeconfig"
+        if words:
+            settings = {"config": {"claimsmith:kubeconfig": str(file)}}
+            write_files(project.root, {"stacks/Pulumi.dev.yaml": yaml.safe_dump(settings)})
+            monkeypatch.setenv("KUBECONFIG", "/no/such/file")
+        else:
+            monkeypatch.setenv("KUBECONFIG", str(file))
+        ran = CliRunner().invoke(app, ["-C", str(project.root), "crds", "add", "cluster", *words])
+    assert ran.exit_code == 0, ran.output
+    assert kinds(project.root) == {"vpcs", "subnets"}
+    assert "1 definition left out" in ran.stderr
+    assert yaml.safe_load((project.root / FILE).read_text()) == compact(VPC)
+
+
+def test_a_cluster_without_definitions(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    with api_server() as kubeconfig:
+        monkeypatch.setenv("KUBECONFIG", str(write_files(project.root, {"kubeconfig": kubeconfig}) / "kubeconfig"))
+        with pytest.raises(LoadError) as caught:
+            add(project, "cluster")
+    assert "there is no CustomResourceDefinition in cluster" in str(caught.value)
+    assert kinds(project.root) == set()
 
 
 @pytest.mark.parametrize(

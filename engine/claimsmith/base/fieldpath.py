@@ -14,6 +14,7 @@ from functools import lru_cache
 from typing import Any, Final
 
 from claimsmith.base.errors import FieldPathError, NotFound, Problem
+from claimsmith.base.printable import counted
 
 Segment = str | int
 Path = tuple[Segment, ...]
@@ -202,7 +203,7 @@ def _step(here: Value, path: Path, depth: int) -> Value:
             raise _wrong(path[:depth], "not an array", f"{_kind(here)} has no elements; name a field instead")
         if segment >= len(here):
             what = f"{to_text(path[: depth + 1])}: no such element"
-            raise NotFound(Problem(what, fix=f"the array has {len(here)} elements, counted from 0"))
+            raise NotFound(Problem(what, fix=f"the array has {counted(len(here), 'element')}, counted from 0"))
         return here[segment]
     if here is None:
         what = f"{to_text(path[:depth]) or 'the document'}: expected map, got nil"

@@ -64,9 +64,9 @@ def one_line(text: str) -> str:
     return visible(" ".join(line.strip() for line in text.splitlines() if line.strip()))
 
 
-def json_text(value: Any, *, default: Callable[[Any], Any] | None = None) -> str:
+def json_text(value: Any, *, default: Callable[[Any], Any] | None = None, indent: int | None = 2) -> str:
     """A value as JSON for machines and people: the same data, but nothing in it is hidden or a command."""
-    text = json.dumps(value, indent=2, ensure_ascii=False, default=default)
+    text = json.dumps(value, indent=indent, ensure_ascii=False, default=default)
     return _MARKED.sub(r"#\\u0023", _escaped(text, lambda c: json.dumps(c)[1:-1]))
 
 

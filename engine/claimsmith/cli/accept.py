@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from claimsmith.cli import completion, console
 from claimsmith.cli import review as reviewing
 from claimsmith.cli.console import Format, Output
+from claimsmith.tools.json_answers import Answer
 
 if TYPE_CHECKING:
     from claimsmith.tools.accept import Acceptance
     from claimsmith.tools.review import Review
-
-FORMAT = 1
-"""Grows when the JSON's shape changes in a way that breaks its readers."""
 
 
 @console.command
@@ -63,7 +61,7 @@ def accept(
     if write:
         accepting.write(found)
     if output == Format.json:
-        console.print_json(_data(found, review, written=write))
+        console.print_json(_answer(found, review, written=write))
     elif write:
         console.say(f"written: {', '.join(found.names)}")
     raise typer.Exit(1 if found.files and not write else 0)
@@ -107,8 +105,8 @@ def _confirmed(found: Acceptance) -> bool:
     return False
 
 
-def _data(found: Acceptance, review: Review | None, *, written: bool) -> dict[str, Any]:
+def _answer(found: Acceptance, review: Review | None, *, written: bool) -> Answer:
     from claimsmith.tools.review import outputs
 
-    reviewed = outputs.to_dict(review) if review else None
-    return {"format": FORMAT, "written": written, **found.to_dict(), "review": reviewed}
+    reviewed = outputs.answer(review).to_dict() if review else None
+    return Answer("accept", {"written": written, **found.to_dict(), "review": reviewed})

@@ -28,12 +28,13 @@ from claimsmith.cli import (
     toolchain,
 )
 from claimsmith.cli.console import CheckFormat, Format, Output, Strict, TextFormat
+from claimsmith.cli.help import App
 from claimsmith.cli.queries import Stack
+from claimsmith.tools.json_answers import Answer, foreign_text
 
-app = typer.Typer(
+app = App(
     cls=outline.Grouped,
     pretty_exceptions_enable=False,
-    rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
     help="Claims and compositions for Pulumi.",
 )
@@ -67,7 +68,8 @@ app.command()(stacks.shard)
 def root(
     context: typer.Context,
     project: Annotated[
-        Path | None, typer.Option("--project", "-C", help="Run in this folder.", exists=True, file_okay=False)
+        Path | None,
+        typer.Option("--project", "-C", metavar="FOLDER", help="Run in this folder.", exists=True, file_okay=False),
     ] = None,
     version: Annotated[bool, typer.Option("--version", help="Show the version and exit.", is_eager=True)] = False,
 ) -> None:
@@ -89,15 +91,15 @@ def root(
 def validate(
     stacks: Annotated[
         list[str] | None,
-        typer.Argument(help="Environments; all where none is named.", autocompletion=completion.stacks),
+        typer.Argument(
+            metavar="STACK", help="Environments; all where none is named.", autocompletion=completion.stacks
+        ),
     ] = None,
     strict: Annotated[
         bool,
         typer.Option("--strict", help="Treat warnings as errors, such as claims that no class serves."),
     ] = False,
-    output: Annotated[
-        CheckFormat, typer.Option("--output", "-o", help="How to print the findings.")
-    ] = CheckFormat.text,
+    output: Annotated[CheckFormat, typer.Option("--output", help="How to print the findings.")] = CheckFormat.text,
 ) -> None:
     """Check classes, claims, bindings and components. Reports all problems at once.
 
@@ -119,9 +121,9 @@ def validate(
         report = checks.validate(project, names, lambda word: step(next(done), word), strict=strict)
     match output:
         case CheckFormat.json:
-            console.print_json(report.to_dict())
+            console.print_json(Answer("validate", report.to_dict()))
         case CheckFormat.sarif:
-            console.print_json(checks.sarif(report, folder=project.folder()))
+            console.print_document(foreign_text(checks.sarif(report, folder=project.folder())))
         case CheckFormat.github:
             for line in checks.commands(report, folder=project.folder()):
                 console.print_document(f"{line}\n")
@@ -190,7 +192,7 @@ def bind(
     )
     rows = [(r.claim.short, r.klass.name, r.reason, r.change) for r in result.rows if r.change != "none"]
     if rows or output == Format.json:
-        console.print_rows(output, result.to_dict(), ("CLAIM", "CLASS", "REASON", "CHANGE"), rows)
+        console.print_rows(output, Answer("bind", result.to_dict()), ("CLAIM", "CLASS", "REASON", "CHANGE"), rows)
     else:
         console.print_line(f"no change: {counted(len(result.rows), 'record')}")
     console.print_problems([*result.warnings, *result.unread], label="warning")
@@ -202,21 +204,38 @@ def bind(
 @console.command
 def render(
     stack: Annotated[
-        str, typer.Argument(help="The environment; or the file of a composite.", autocompletion=completion.stacks)
+        str,
+        typer.Argument(
+            metavar="STACK|FILE",
+            help="The environment; or the file of a composite.",
+            autocompletion=completion.stacks,
+        ),
     ],
     claim: Annotated[
         str | None,
         typer.Argument(
+            metavar="CLAIM|FILE",
             help="One claim: its name, or Kind.group/namespace/name. Or the composition's file.",
             autocompletion=completion.claims,
         ),
     ] = None,
-    functions: Annotated[Path | None, typer.Argument(help="With files: the functions of the pipeline.")] = None,
+    functions: Annotated[
+        Path | None, typer.Argument(metavar="FUNCTIONS", help="With files: the functions of the pipeline.")
+    ] = None,
     observed: Annotated[
         Path | None,
-        typer.Option("--observed-resources", "--observed", help="With files: what exists already, a file or folder."),
+        typer.Option(
+            "--observed-resources",
+            "--observed",
+            # As in `crossplane render`, whose flags this command takes for files.
+            "-o",
+            metavar="PATH",
+            help="With files: what exists already, a file or folder.",
+        ),
     ] = None,
-    environment: Annotated[list[Path] | None, typer.Option(help="With files: data of the environment.")] = None,
+    environment: Annotated[
+        list[Path] | None, typer.Option(metavar="FILE", help="With files: data of the environment.")
+    ] = None,
     extra: Annotated[
         list[Path] | None,
         typer.Option(
@@ -224,22 +243,29 @@ def render(
             "--extra-resources",
             "--extra",
             "-e",
+            metavar="PATH",
             help="With files: what functions may require, a file or folder.",
         ),
     ] = None,
     required_schemas: Annotated[
-        Path | None, typer.Option(help="With files: OpenAPI documents that functions may require.")
+        Path | None,
+        typer.Option(metavar="FILE", help="With files: OpenAPI documents that functions may require."),
     ] = None,
     context_files: Annotated[
-        list[str] | None, typer.Option(help="With files: KEY=FILE of the context, JSON or YAML.")
+        list[str] | None,
+        typer.Option(metavar="KEY=FILE", help="With files: a part of the context, JSON or YAML."),
     ] = None,
     context_values: Annotated[
-        list[str] | None, typer.Option(help="With files: KEY=VALUE of the context, JSON or YAML.")
+        list[str] | None,
+        typer.Option(metavar="KEY=VALUE", help="With files: a part of the context, JSON or YAML."),
     ] = None,
     function_credentials: Annotated[
-        Path | None, typer.Option(help="With files: Secrets that steps pass to their functions.")
+        Path | None,
+        typer.Option(metavar="FILE", help="With files: Secrets that steps pass to their functions."),
     ] = None,
-    xrd: Annotated[Path | None, typer.Option(help="With files: the definition, for its defaults.")] = None,
+    xrd: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="With files: the definition, for its defaults.")
+    ] = None,
     include_full_xr: Annotated[bool, typer.Option("--include-full-xr", "-x", help="With files: all of it.")] = False,
     include_function_results: Annotated[
         bool, typer.Option("--include-function-results", "-r", help="With files: results as documents.")
@@ -248,11 +274,10 @@ def render(
         bool, typer.Option("--include-context", "-c", help="With files: the context as a document.")
     ] = False,
     timeout: Annotated[
-        str | None, typer.Option(help="With files: how long an external function may take, such as 1m30s.")
+        str | None,
+        typer.Option(metavar="DURATION", help="With files: how long an external function may take, such as 1m30s."),
     ] = None,
-    output: Annotated[
-        str, typer.Option("--output", "-o", help="yaml or json. With files, -o PATH is --observed-resources PATH.")
-    ] = "yaml",
+    output: Annotated[TextFormat, typer.Option("--output", help="How to print it.")] = TextFormat.yaml,
 ) -> None:
     """Print the resources of a stack as YAML, in the order of creation.
 
@@ -269,9 +294,6 @@ def render(
 
         if claim is None:
             raise typer.BadParameter("the composition's file is missing", param_hint="CLAIM")
-        if output not in list(TextFormat):
-            # `crossplane render` writes its observed resources with -o.
-            observed, output = observed or Path(output), TextFormat.yaml
         files = offline.Files(
             Path(stack),
             Path(claim),
@@ -288,17 +310,18 @@ def render(
         parts = offline.Parts(include_full_xr, include_function_results, include_context)
         made, warnings = offline.render(files, parts, timeout=arguments.seconds(timeout, "--timeout"))
         console.print_problems(warnings, label="warning")
-        console.print_result(TextFormat(output), made, renderer.as_stream(made))
+        console.print_result(output, Answer("render", {"items": made}), renderer.as_stream(made))
         return
+    if observed and str(observed) in list(TextFormat):
+        raise typer.BadParameter(f"it names observed resources; use --output {observed}", param_hint="-o")
     of_files = (functions, observed, environment, extra, required_schemas, context_files, context_values)
     if any((*of_files, function_credentials, xrd, include_full_xr, include_function_results, include_context, timeout)):
         raise typer.BadParameter(f"there is no file {stack!r}, and a stack takes a claim at most", param_hint="STACK")
-    if output not in list(TextFormat):
-        raise typer.BadParameter(f"{output!r} is neither yaml nor json", param_hint="--output")
     from claimsmith.tools.render import stack as whole
 
     if output == TextFormat.json:
-        console.print_json(whole.rendered_documents(console.find_project(), stack, claim))
+        items = whole.rendered_documents(console.find_project(), stack, claim)
+        console.print_json(Answer("render", {"items": items}))
     else:
         for part in whole.rendered(console.find_project(), stack, claim):
             console.print_document(part)
@@ -319,8 +342,8 @@ def generate(
     from claimsmith.tools.generate import generate as generate_components
 
     rows = generate_components(console.find_project(), check=check)
-    data = [{"component": path, "change": change} for path, change in rows]
-    console.print_rows(output, data, ("COMPONENT", "CHANGE"), rows)
+    listed = [{"component": path, "change": change} for path, change in rows]
+    console.print_rows(output, Answer("generate", {"components": listed}), ("COMPONENT", "CHANGE"), rows)
     raise typer.Exit(1 if check and any(change != "none" for _, change in rows) else 0)
 
 
@@ -338,7 +361,7 @@ def status(stack: Stack, output: Output = Format.text) -> None:
 
     found = status_of(console.find_project(), stack)
     if output == Format.json:
-        console.print_json([c.to_dict() for c in found.claims])
+        console.print_json(Answer("status", {"stack": stack, **found.to_dict()}))
     else:
         rows: list[tuple[str, ...]] = []
         for c in found.claims:

@@ -10,8 +10,10 @@ import typer
 
 from claimsmith.cli import console
 from claimsmith.cli.console import Format, Output
+from claimsmith.cli.help import App
+from claimsmith.tools.json_answers import Answer
 
-app = typer.Typer(no_args_is_help=False)
+app = App(no_args_is_help=False)
 
 
 @app.callback(invoke_without_command=True)
@@ -34,7 +36,7 @@ def show(context: typer.Context, output: Output = Format.text) -> None:
     if output == Format.text:
         console.print_line(f"state: {found.url or 'the backend that you are logged in to'}")
     rows = [(s.stack, s.secrets, "yes" if s.readable else "no") for s in found.stacks]
-    console.print_rows(output, found.to_dict(), ("STACK", "SECRETS", "READABLE HERE"), rows)
+    console.print_rows(output, Answer("backend", found.to_dict()), ("STACK", "SECRETS", "READABLE HERE"), rows)
     if not all(s.readable for s in found.stacks):
         import os
 
@@ -64,7 +66,7 @@ def set_backend(
     if url == "local":
         left = backend.leave(project)
         if output == Format.json:
-            console.print_json(left.to_dict())
+            console.print_json(Answer("backend-set", left.to_dict()))
         for name in left.removed:
             console.say(f"removed, since nobody here can read it: {name}")
         console.say("The state is on this machine now. What is deployed elsewhere stays there.")
@@ -72,7 +74,7 @@ def set_backend(
         return
     done = backend.move(project, url)
     if output == Format.json:
-        console.print_json(done.to_dict())
+        console.print_json(Answer("backend-set", done.to_dict()))
     for word, stacks in (("moved", done.moved), ("created", done.created)):
         if stacks:
             console.say(f"{word}: {', '.join(stacks)}")
@@ -89,7 +91,11 @@ def set_backend(
 def join(
     passphrase_file: Annotated[
         Path | None,
-        typer.Option("--passphrase-file", help="The file that holds it; by default asked for, or standard input."),
+        typer.Option(
+            "--passphrase-file",
+            metavar="FILE",
+            help="The file that holds it; by default asked for, or standard input.",
+        ),
     ] = None,
 ) -> None:
     """Use the passphrase that colleagues shared.

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import functools
 import os
+import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -19,7 +20,8 @@ from typing import TYPE_CHECKING, Annotated, Any, ParamSpec, TypeVar
 import typer
 
 from claimsmith.base.errors import EngineError, LoadError, Problem
-from claimsmith.base.printable import json_text, visible
+from claimsmith.base.printable import visible
+from claimsmith.tools.json_answers import Answer
 
 if TYPE_CHECKING:
     from claimsmith.project.project import Project
@@ -52,7 +54,7 @@ class TextFormat(StrEnum):
 
 
 Strict = Annotated[bool, typer.Option("--strict", help="Refuse claims with fields that nothing reads.")]
-Output = Annotated[Format, typer.Option("--output", "-o", help="How to print the result.")]
+Output = Annotated[Format, typer.Option("--output", help="How to print the result.")]
 
 
 def command(function: Callable[P, R]) -> Callable[P, R]:
@@ -90,7 +92,7 @@ def command(function: Callable[P, R]) -> Callable[P, R]:
 def _refusal(error: EngineError, arguments: Mapping[str, object]) -> typer.Exit:
     """Print the problems of an error in the format that the command was asked for; returns its exit."""
     if arguments.get("output") == Format.json:
-        print_json({"problems": [p.to_dict() for p in error.problems]})
+        print_json(Answer("problems", {"problems": [p.to_dict() for p in error.problems]}))
     print_problems(error.problems)
     return typer.Exit(error.exit_code)
 
@@ -133,9 +135,9 @@ def print_problems(problems: Iterable[Problem], *, label: str = "error") -> None
         typer.echo(str(problem), err=True)
 
 
-def print_json(value: Any) -> None:
-    """Write a value to standard output as JSON."""
-    typer.echo(json_text(value))
+def print_json(answer: Answer) -> None:
+    """Write an answer to standard output as JSON."""
+    print_document(answer.text())
 
 
 def print_line(text: str) -> None:
@@ -148,18 +150,18 @@ def print_document(text: str) -> None:
     typer.echo(text, nl=False)
 
 
-def print_result(output: StrEnum, data: Any, text: str) -> None:
-    """Write a result to standard output: its data as JSON where that is asked for, else its text."""
+def print_result(output: StrEnum, answer: Answer, text: str) -> None:
+    """Write a result to standard output: its answer in JSON where that is asked for, else its text."""
     if output == Format.json:
-        print_json(data)
+        print_json(answer)
     else:
         print_document(text)
 
 
-def print_rows(output: StrEnum, data: Any, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Write a result to standard output: its data as JSON where that is asked for, else its rows as a table."""
+def print_rows(output: StrEnum, answer: Answer, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Write a result to standard output: its answer in JSON where that is asked for, else its rows as a table."""
     if output == Format.json:
-        print_json(data)
+        print_json(answer)
     else:
         print_table(columns, rows)
 
@@ -175,15 +177,14 @@ def print_styled(lines: Iterable[Sequence[tuple[str, str]]], colours: Mapping[st
 
 
 def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Write rows under their columns, aligned; plain text so that it can be cut and searched."""
-    rows = [[visible(cell) for cell in row] for row in rows]
-    widths = [max(len(r[i]) for r in (columns, *rows)) for i in range(len(columns))]
-    lines = [
-        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
-        for row in (columns, *rows)
-    ]
-    typer.secho(lines[0], bold=True, color=_coloured())
-    for line in lines[1:]:
+    """Write rows under their columns: fitted to a terminal, elsewhere one line each, to be cut and searched."""
+    from claimsmith.cli import tables
+
+    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+    table = tables.lines(columns, [[visible(cell) for cell in row] for row in rows], width)
+    for line in table.header:
+        typer.secho(line, bold=True, color=_coloured())
+    for line in table.body:
         print_line(line)
 
 
@@ -260,12 +261,13 @@ def live_table(columns: Sequence[str], frame: Callable[[int], Sequence[Sequence[
     from rich.table import Table
     from rich.text import Text
 
-    out = Console(stderr=True)
+    out = Console(stderr=True, **_plain())
 
     def table() -> Table:
         shown = Table(*columns, box=None, pad_edge=False, header_style="bold")
         for row in frame(max(out.height - 2, 2)):
-            shown.add_row(*(Text(visible(cell)) for cell in row))
+            # One line for a row, so that the table is never higher than the terminal.
+            shown.add_row(*(Text(visible(cell), no_wrap=True, overflow="ellipsis") for cell in row))
         return shown
 
     with Live(get_renderable=table, console=out, transient=True):

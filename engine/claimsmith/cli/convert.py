@@ -9,6 +9,7 @@ import typer
 
 from claimsmith.cli import console
 from claimsmith.cli.console import TextFormat
+from claimsmith.tools.json_answers import Answer
 
 
 @console.command
@@ -16,13 +17,15 @@ def convert(
     paths: Annotated[
         list[Path] | None,
         typer.Argument(
-            help="Files or folders with classes, definitions and claims; the whole project where none is named."
+            metavar="PATH",
+            help="Files or folders with classes, definitions and claims; the whole project where none is named.",
         ),
     ] = None,
     output_dir: Annotated[
-        Path | None, typer.Option(help="Write files below this folder, named as the files that they come from.")
+        Path | None,
+        typer.Option(metavar="FOLDER", help="Write files below this folder, named as the files that they come from."),
     ] = None,
-    output: Annotated[TextFormat, typer.Option("--output", "-o", help="How to print it.")] = TextFormat.yaml,
+    output: Annotated[TextFormat, typer.Option("--output", help="How to print it.")] = TextFormat.yaml,
 ) -> None:
     """Convert classes and claims to Crossplane compositions and claims.
 
@@ -37,7 +40,8 @@ def convert(
     result = files.of_files(paths) if paths else files.of_project(console.find_project())
     rows = files.write(result, output_dir) if output_dir else []
     if output == TextFormat.json:
-        console.print_json({**result.to_dict(), "files": [{"file": f, "change": c} for f, c in rows]})
+        listed = [{"file": f, "change": c} for f, c in rows]
+        console.print_json(Answer("convert", {**result.to_dict(), "files": listed}))
     elif output_dir:
         console.print_table(("FILE", "CHANGE"), rows)
     else:

@@ -8,14 +8,10 @@ import typer
 
 from claimsmith.cli import completion, console
 from claimsmith.cli.console import Format, Output, TextFormat
+from claimsmith.cli.help import App
+from claimsmith.tools.json_answers import Answer
 
-app = typer.Typer(
-    help="Print the CRDs of the platform, or add those of providers.",
-    invoke_without_command=True,
-    rich_markup_mode=None,
-)
-FORMAT = 1
-"""Grows when the JSON's shape changes in a way that breaks its readers."""
+app = App(help="Print the CRDs of the platform, or add those of providers.", invoke_without_command=True)
 
 
 @app.callback()
@@ -24,9 +20,14 @@ def crds(
     context: typer.Context,
     stack: Annotated[
         str | None,
-        typer.Option("--stack", help="Add the versions in which this stack claims.", autocompletion=completion.stacks),
+        typer.Option(
+            "--stack",
+            metavar="STACK",
+            help="Add the versions in which this stack claims.",
+            autocompletion=completion.stacks,
+        ),
     ] = None,
-    output: Annotated[TextFormat, typer.Option("--output", "-o", help="How to print it.")] = TextFormat.yaml,
+    output: Annotated[TextFormat, typer.Option("--output", help="How to print it.")] = TextFormat.yaml,
 ) -> None:
     """Print the CRDs of the platform, or add those of providers.
 
@@ -43,7 +44,8 @@ def crds(
     if context.invoked_subcommand:
         return
     found = crds_of(console.find_project(), stack)
-    console.print_result(output, found, "".join(f"---\n{yaml_text(crd)}" for crd in found))
+    text = "".join(f"---\n{yaml_text(crd)}" for crd in found)
+    console.print_result(output, Answer("crds", {"items": found}), text)
 
 
 @app.command()
@@ -78,7 +80,7 @@ def add(
 
     found = tool.add(console.find_project(), source, kinds=kind or [], everything=everything, stack=stack)
     rows = [(str(c.kind), ", ".join(c.versions), c.change) for c in found.crds]
-    console.print_rows(output, {"format": FORMAT, **found.to_dict()}, ("KIND", "VERSIONS", "CHANGE"), rows)
+    console.print_rows(output, Answer("crds-add", found.to_dict()), ("KIND", "VERSIONS", "CHANGE"), rows)
     if found.left:
         console.say(f"{counted(found.left, 'definition')} left out; --all takes all, --kind one by its name")
     if any(c.change != "none" for c in found.crds):

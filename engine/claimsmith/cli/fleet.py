@@ -12,8 +12,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from claimsmith.base.errors import Problem
+from claimsmith.base.printable import counted
 from claimsmith.cli import arguments, completion, console
 from claimsmith.cli.console import Format, Output
+from claimsmith.cli.help import App
+from claimsmith.tools.json_answers import Answer, foreign_text
 
 if TYPE_CHECKING:
     from claimsmith.tools.fleet.schedule import Outcome
@@ -25,17 +28,25 @@ DESTRUCTIVE = 11
 _COLUMNS = ("STACK", "STATE", "CHANGES", "TIME")
 _URGENT = {"running": 0, "failed": 1, "refused": 1, "skipped": 1, "stopped": 1}
 Stacks = Annotated[
-    list[str] | None, typer.Argument(help="Environments: folders below stacks/.", autocompletion=completion.stacks)
+    list[str] | None,
+    typer.Argument(metavar="STACK", help="Environments: folders below stacks/.", autocompletion=completion.stacks),
 ]
 All = Annotated[bool, typer.Option("--all", help="Every stack of the project.")]
 Affected = Annotated[bool, typer.Option("--affected", help="The stacks that a change affects, by the review.")]
 Base = Annotated[
-    str | None, typer.Option(help="The git revision of the review; with --affected, HEAD where none is named.")
+    str | None,
+    typer.Option(metavar="REVISION", help="The git revision of the review; with --affected, HEAD where none is named."),
 ]
-Label = Annotated[list[str] | None, typer.Option(help="KEY=VALUE of claimsmith:labels in the stack's config.")]
-Parallel = Annotated[int, typer.Option("--parallel", min=1, help="How many stacks run at once.")]
+Label = Annotated[
+    list[str] | None,
+    typer.Option(metavar="KEY=VALUE", help="Stacks with this label: claimsmith:labels in the stack's config."),
+]
+Parallel = Annotated[int, typer.Option("--parallel", min=1, metavar="N", help="How many stacks run at once.")]
 Resume = Annotated[bool, typer.Option("--resume", help="Go on with the last run: all its stacks that are not done.")]
-LockTimeout = Annotated[str | None, typer.Option(help="Wait so long for a stack that another run has, such as 10m.")]
+LockTimeout = Annotated[
+    str | None,
+    typer.Option(metavar="DURATION", help="Wait so long for a stack that another run has, such as 10m."),
+]
 AllowDestructive = Annotated[bool, typer.Option("--allow-destructive", help="Let resources be deleted and replaced.")]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Don't ask; without a terminal nothing is asked anyway.")]
 
@@ -53,7 +64,8 @@ def up(
         bool, typer.Option("--skip-preview", help="Leave the guard to the review of --base: no preview of the engine.")
     ] = False,
     until_settled: Annotated[
-        int, typer.Option(min=1, help="Run a stack so often at most, while its pipelines find more to change.")
+        int,
+        typer.Option(min=1, metavar="N", help="Run a stack so often at most, while its pipelines find more to change."),
     ] = 1,
     resume: Resume = False,
     lock_timeout: LockTimeout = None,
@@ -176,14 +188,15 @@ def _run(options: Options, wanted: Wanted, *, parallel: int, resume: bool, yes: 
     if not names and not selection.removed:
         console.say("nothing to resume: every stack of the last run is done" if resume else "no stack is selected")
     elif names and not yes and sys.stdin.isatty():
-        typer.confirm(f"Run `{options.command}` on {len(names)} stacks: {', '.join(names)}?", abort=True, err=True)
+        question = f"Run `{options.command}` on {counted(len(names), 'stack')}: {', '.join(names)}?"
+        typer.confirm(question, abort=True, err=True)
     board = _Board(names)
     with console.live_table(_COLUMNS, board.frame) as board.live:
         result = run_fleet(
             project, options, selection, parallel=parallel, killed=killed, report=board.report, steps=board.steps
         )
     rows = [_row(outcome) for outcome in result.outcomes]
-    console.print_rows(output, result.to_dict(), _COLUMNS, rows)
+    console.print_rows(output, Answer("fleet", result.to_dict()), _COLUMNS, rows)
     console.print_problems([o.problem for o in result.outcomes if o.problem])
     if result.interrupted:
         console.say(f"interrupted; to go on: claimsmith {options.command} --resume")
@@ -242,7 +255,7 @@ class CiFormat(StrEnum):
     gitlab = "gitlab"
 
 
-ci = typer.Typer(no_args_is_help=True, help="Deploy many stacks with CI runners.", rich_markup_mode=None)
+ci = App(no_args_is_help=True, help="Deploy many stacks with CI runners.")
 
 
 @ci.callback()
@@ -253,15 +266,18 @@ def _ci() -> None:
 @ci.command()
 @console.command
 def matrix(
-    base: Annotated[str, typer.Option(help="The git revision to compare the working tree with.")] = "HEAD",
+    base: Annotated[
+        str, typer.Option(metavar="REVISION", help="The git revision to compare the working tree with.")
+    ] = "HEAD",
     all_: Annotated[
         bool, typer.Option("--all", help="Every stack, and not only those that the change affects.")
     ] = False,
     label: Label = None,
-    form: Annotated[CiFormat, typer.Option("--format", help="Whose runners it is for.")] = CiFormat.github,
-    runners: Annotated[int, typer.Option(min=1, max=256, help="So many jobs in a wave at most.")] = 256,
+    form: Annotated[CiFormat, typer.Option("--output", "--format", help="Whose runners it is for.")] = CiFormat.github,
+    runners: Annotated[int, typer.Option(min=1, max=256, metavar="N", help="So many jobs in a wave at most.")] = 256,
     include: Annotated[
-        list[str] | None, typer.Option(help="With gitlab: a file of the repository that the child pipeline includes.")
+        list[str] | None,
+        typer.Option(metavar="FILE", help="With gitlab: a file of the repository that the child pipeline includes."),
     ] = None,
 ) -> None:
     """Print the affected stacks in waves, for a pipeline.
@@ -271,10 +287,8 @@ def matrix(
 
     Example: echo "plan=$(claimsmith ci matrix --base origin/main)" >> "$GITHUB_OUTPUT"
 
-    Example: claimsmith ci matrix --base "$CI_MERGE_REQUEST_DIFF_BASE_SHA" --format gitlab > stacks.yml
+    Example: claimsmith ci matrix --base "$CI_MERGE_REQUEST_DIFF_BASE_SHA" --output gitlab > stacks.yml
     """
-    import json
-
     from claimsmith.tools.fleet.matrix import matrix as matrix_of
     from claimsmith.tools.fleet.selection import Wanted, select
 
@@ -283,7 +297,7 @@ def matrix(
     found = matrix_of(select(console.find_project(), wanted), runners=runners)
     for stack in found.removed:
         console.say(f"{stack} is gone from the files: destroy it from the base, or its resources stay")
-    text = json.dumps(found.github()) + "\n" if form == CiFormat.github else found.gitlab(include or ())
+    text = foreign_text(found.github(), one_line=True) if form == CiFormat.github else found.gitlab(include or ())
     console.print_document(text)
 
 
@@ -304,15 +318,32 @@ def print_usage(kind: str | None, output: Format) -> None:
         notes += [] if u.exists else ["the class is gone"]
         listed = ", ".join([*stacks[:_MOST_STACKS], *more])
         rows.append((str(u.kind), u.klass.name, str(u.claims), listed or "-", ", ".join(notes) or "-"))
-    console.print_rows(output, [u.to_dict() for u in found], ("CLAIM", "CLASS", "CLAIMS", "STACKS", "NOTES"), rows)
+    answer = Answer("classes-usage", {"classes": [u.to_dict() for u in found]})
+    console.print_rows(output, answer, ("CLAIM", "CLASS", "CLAIMS", "STACKS", "NOTES"), rows)
 
 
 @console.command
 def rollout(
-    klass: Annotated[str, typer.Argument(metavar="CLASS", help="The class that claims move from, by its name.")],
-    to: Annotated[str, typer.Option("--to", help="The class that they move to.")],
+    klass: Annotated[
+        str,
+        typer.Argument(
+            metavar="CLASS",
+            help="The class that claims move from, by its name.",
+            autocompletion=completion.class_names,
+        ),
+    ],
+    to: Annotated[
+        str,
+        typer.Option(
+            "--to", metavar="CLASS", help="The class that they move to.", autocompletion=completion.class_names
+        ),
+    ],
     wave: Annotated[
-        str, typer.Option(help="Which move now: 5% of them, 12 of them, or KEY=VALUE of a claim's or stack's labels.")
+        str,
+        typer.Option(
+            metavar="N%|N|KEY=VALUE",
+            help="Which move now: 5% of them, 12 of them, or those with a label of the claim or its stack.",
+        ),
     ] = "100%",
     back: Annotated[bool, typer.Option("--back", help="Return the claims that a rollout moved.")] = False,
     edit_claims: Annotated[
@@ -346,7 +377,7 @@ def rollout(
     )
     rows = [(c.stack, str(c.record.claim), "moves", "") for c in found.moved]
     rows += [(item.stack, str(item.claim), "stays", item.reason) for item in found.left]
-    console.print_rows(output, found.to_dict(), ("STACK", "CLAIM", "CHANGE", "NOTE"), rows)
+    console.print_rows(output, Answer("rollout", found.to_dict()), ("STACK", "CLAIM", "CHANGE", "NOTE"), rows)
     console.say(found.summary)
     if found.written:
         console.say("written; now run: claimsmith review, then claimsmith up --affected")
@@ -364,17 +395,26 @@ def rollout(
 
 @console.command
 def operator(
-    repository: Annotated[str, typer.Option(help="The address of the git repository that the operator reads.")],
+    repository: Annotated[
+        str, typer.Option(metavar="URL", help="The address of the git repository that the operator reads.")
+    ],
     stacks: Stacks = None,
     all_: All = False,
     label: Label = None,
-    branch: Annotated[str, typer.Option(help="The branch that it deploys.")] = "main",
-    backend: Annotated[str | None, typer.Option(help="The state backend; by default that of Pulumi.yaml.")] = None,
-    organization: Annotated[str | None, typer.Option(help="With a Pulumi service: the organization.")] = None,
-    namespace: Annotated[str | None, typer.Option(help="The namespace of the objects.")] = None,
-    service_account: Annotated[str | None, typer.Option(help="The service account of the stacks' workspaces.")] = None,
+    branch: Annotated[str, typer.Option(metavar="BRANCH", help="The branch that it deploys.")] = "main",
+    backend: Annotated[
+        str | None, typer.Option(metavar="URL", help="The state backend; by default that of Pulumi.yaml.")
+    ] = None,
+    organization: Annotated[
+        str | None, typer.Option(metavar="NAME", help="With a Pulumi service: the organization.")
+    ] = None,
+    namespace: Annotated[str | None, typer.Option(metavar="NAMESPACE", help="The namespace of the objects.")] = None,
+    service_account: Annotated[
+        str | None, typer.Option(metavar="NAME", help="The service account of the stacks' workspaces.")
+    ] = None,
     env_secret: Annotated[
-        list[str] | None, typer.Option(help="VARIABLE=SECRET/KEY: a variable of the runs, from a Secret.")
+        list[str] | None,
+        typer.Option(metavar="VARIABLE=SECRET/KEY", help="A variable of the runs, from a Secret."),
     ] = None,
 ) -> None:
     """Print stacks as objects of the Pulumi Kubernetes Operator.

@@ -8,16 +8,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from claimsmith.cli import completion, console
+from claimsmith.cli.help import App
+from claimsmith.tools.json_answers import Answer
 
 if TYPE_CHECKING:
     from claimsmith.lab import Status
     from claimsmith.lab.postgresql import Server
 
-app = typer.Typer(
-    no_args_is_help=True,
-    help="Run a control plane with a simulated cloud, or PostgreSQL, here.",
-    rich_markup_mode=None,
-)
+app = App(no_args_is_help=True, help="Run a control plane with a simulated cloud, or PostgreSQL, here.")
 
 
 @app.command()
@@ -27,6 +25,7 @@ def up(
         str | None,
         typer.Option(
             "--stack",
+            metavar="STACK",
             help="Install the definitions that this stack needs; with --postgresql, let it deploy to the server.",
             autocompletion=completion.stacks,
         ),
@@ -91,7 +90,7 @@ def down(
         done = lab.down(root, wipe=wipe, report=report)
         done = postgresql.down(root, wipe=wipe, report=report) or done
     if output == console.Format.json:
-        console.print_json({"stopped": done, "wiped": wipe})
+        console.print_json(Answer("local-down", {"stopped": done, "wiped": wipe}))
     else:
         console.say("stopped and wiped" if wipe else "stopped" if done else "nothing was running")
 
@@ -111,7 +110,7 @@ def status(output: console.Output = console.Format.text) -> None:
     root = console.find_project().root
     status, server = lab.status(root), postgresql.status(root)
     if output == console.Format.json:
-        console.print_json({**status.to_dict(), "postgresql": server.to_dict()})
+        console.print_json(Answer("local-status", {**status.to_dict(), "postgresql": server.to_dict()}))
     elif server.running and not status.running:
         _show_server(server, output)
     else:
@@ -124,7 +123,7 @@ def status(output: console.Output = console.Format.text) -> None:
 
 def _show_server(server: Server, output: console.Format) -> None:
     if output == console.Format.json:
-        console.print_json(server.to_dict())
+        console.print_json(Answer("local-up-postgresql", server.to_dict()))
         return
     console.say(f"PostgreSQL:  {server.host}:{server.port}, user {server.user}")
     console.say(f"password:    {server.password_file}")
@@ -133,7 +132,7 @@ def _show_server(server: Server, output: console.Format) -> None:
 
 def _show(status: Status, output: console.Format) -> None:
     if output == console.Format.json:
-        console.print_json(status.to_dict())
+        console.print_json(Answer("local-up", status.to_dict()))
         return
     rows = [
         (p.name, "running" if p.running else "stopped", str(p.pid or "-"), str(p.port or "-"), str(p.log))

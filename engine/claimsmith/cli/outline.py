@@ -12,7 +12,8 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 import typer
-from typer.core import TyperGroup
+
+from claimsmith.cli import help
 
 GROUPS: Final[dict[str, tuple[str, ...]]] = {
     "Start": ("init",),
@@ -25,11 +26,8 @@ GROUPS: Final[dict[str, tuple[str, ...]]] = {
 """The commands in the order in which somebody meets them. The first sentence of a command's help is shown beside it."""
 
 
-class Grouped(TyperGroup):
-    """The commands under the headings of `GROUPS`; what is in none of them stands under the last.
-
-    Contexts and formatters are of typer's own click in newer versions, and of the package of that name in older ones.
-    """
+class Grouped(help.Group):
+    """The commands under the headings of `GROUPS`; what is in none of them stands under the last."""
 
     def list_commands(self, ctx: Any) -> list[str]:
         """The names in the order of the groups."""
@@ -43,14 +41,8 @@ class Grouped(TyperGroup):
         width = max(map(len, names))
         known = {name: heading for heading, grouped in GROUPS.items() for name in grouped}
         for heading in GROUPS:
-            rows = []
-            for name in (n for n in names if known.get(n, [*GROUPS][-1]) == heading):
-                command = self.get_command(ctx, name)
-                if command is not None and not command.hidden:
-                    rows.append((name.ljust(width), command.get_short_help_str(formatter.width)))
-            if rows:
-                with formatter.section(heading):
-                    formatter.write_dl(rows)
+            under = [n for n in names if known.get(n, [*GROUPS][-1]) == heading]
+            self.write_commands(ctx, formatter, heading, under, width)
 
 
 def outline(app: typer.Typer, arguments: Sequence[str] = ()) -> typer.Typer:

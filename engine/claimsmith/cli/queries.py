@@ -10,6 +10,7 @@ import typer
 
 from claimsmith.cli import completion, console
 from claimsmith.cli.console import Format, Output
+from claimsmith.tools.json_answers import Answer, foreign_text
 
 if TYPE_CHECKING:
     from claimsmith.tools.classes import Offers
@@ -20,7 +21,8 @@ _SHOWN = 5
 """How many of the overwritten fields are named."""
 
 Stack = Annotated[
-    str, typer.Argument(help="The environment: a folder below stacks/.", autocompletion=completion.stacks)
+    str,
+    typer.Argument(metavar="STACK", help="The environment: a folder below stacks/.", autocompletion=completion.stacks),
 ]
 
 
@@ -29,17 +31,23 @@ def explain(
     stack: Stack,
     claim: Annotated[
         str | None,
-        typer.Argument(help="One claim: its name, or Kind.group/namespace/name.", autocompletion=completion.claims),
+        typer.Argument(
+            metavar="CLAIM",
+            help="One claim: its name, or Kind.group/namespace/name.",
+            autocompletion=completion.claims,
+        ),
     ] = None,
     more: Annotated[str | None, typer.Argument(hidden=True)] = None,
     child: Annotated[
         str | None,
         typer.Option(
-            help="One child, by its template; within a composite as COMPOSITE/TEMPLATE; `connection` for the Secret."
+            metavar="TEMPLATE",
+            help="One child, by its template; within a composite as COMPOSITE/TEMPLATE; `connection` for the Secret.",
         ),
     ] = None,
     field: Annotated[
-        str | None, typer.Option(help="One field: where its value comes from, in each child that has it.")
+        str | None,
+        typer.Option(metavar="PATH", help="One field: where its value comes from, in each child that has it."),
     ] = None,
     output: Output = Format.text,
 ) -> None:
@@ -63,15 +71,17 @@ def explain(
     if field:
         traces = answers.traces(project, stack, claim, child=child, field=field)
         text = "\n".join(map(explaining.trace_text, traces))
-        console.print_result(output, [t.to_dict() for t in traces], text)
+        answer = Answer("explain-field", {"stack": stack, "fields": [t.to_dict() for t in traces]})
+        console.print_result(output, answer, text)
         return
     if child:
         part = answers.part(project, stack, claim, child)
-        console.print_result(output, explaining.plain(part), explaining.part_text(part))
+        answer = Answer("explain-child", {"stack": stack, "child": explaining.plain(part)})
+        console.print_result(output, answer, explaining.part_text(part))
         return
     explanations = answers.explanations(project, stack, claim)
     if output == Format.json:
-        console.print_json([s.to_dict() for s in explanations])
+        console.print_json(Answer("explain", {"stack": stack, "claims": [s.to_dict() for s in explanations]}))
     else:
         console.print_document("\n".join(explaining.explanation_text(s) for s in explanations))
     raise typer.Exit(1 if any(s.failed for s in explanations) else 0)
@@ -91,14 +101,29 @@ def connection(
     stack: Stack,
     claim: Annotated[
         str,
-        typer.Argument(help="The claim: its name, or Kind.group/namespace/name.", autocompletion=completion.claims),
+        typer.Argument(
+            metavar="CLAIM",
+            help="The claim: its name, or Kind.group/namespace/name.",
+            autocompletion=completion.claims,
+        ),
     ],
     form: Annotated[
-        Connection, typer.Option("--format", help="Variables for a shell, JSON, YAML, or one URI.")
-    ] = Connection.env,
+        Connection | None,
+        typer.Option(
+            "--output",
+            "--format",
+            help="Variables for a shell, JSON, YAML, or one URI; by default the file's ending, else env.",
+        ),
+    ] = None,
     file: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="A file to write, which only you can read.", dir_okay=False),
+        typer.Option(
+            "-o",
+            "--file",
+            metavar="FILE",
+            help="Write it to this file, by its ending; only you can read it.",
+            dir_okay=False,
+        ),
     ] = None,
 ) -> None:
     """Print the connection details of a deployed claim.
@@ -107,20 +132,26 @@ def connection(
 
     Example: eval "$(claimsmith connection dev orders)"
 
-    Example: psql "$(claimsmith connection dev orders --format uri)"
+    Example: psql "$(claimsmith connection dev orders --output uri)"
     """
     from claimsmith.project.writing import output_path, write_atomically
     from claimsmith.tools.connection import connection as connection_of
 
     project = console.find_project()
     path = output_path(file, root=project.root) if file else None
-    text = connection_of(project, stack, claim, form=form.value)
+    text = connection_of(project, stack, claim, form=(form or _form_of(file)).value)
     if path is None:
         # For a program to read back: exactly as it is.
         console.print_document(text)
     else:
         write_atomically(path, text, mode=0o600)
         console.say(f"written: {path}")
+
+
+def _form_of(file: Path | None) -> Connection:
+    """How a file of this name is written."""
+    forms = {".json": Connection.json, ".yaml": Connection.yaml, ".yml": Connection.yaml}
+    return forms.get(file.suffix, Connection.env) if file else Connection.env
 
 
 @console.command
@@ -137,7 +168,7 @@ def drift(stack: Stack, output: Output = Format.text) -> None:
 
     with console.progress(f"reading what {stack} has deployed", quiet=True):
         found = drift_of(console.find_project(), stack)
-    console.print_result(output, found.to_dict(), _drift_text(found))
+    console.print_result(output, Answer("drift", found.to_dict()), _drift_text(found))
     raise typer.Exit(DRIFTED if found.claims else 0)
 
 
@@ -146,7 +177,9 @@ def classes(
     kind: Annotated[
         str | None,
         typer.Argument(
-            help="A kind of claim, with or without its group; all where none is named.", autocompletion=completion.kinds
+            metavar="KIND",
+            help="A kind of claim, with or without its group; all where none is named.",
+            autocompletion=completion.kinds,
         ),
     ] = None,
     usage: Annotated[
@@ -171,7 +204,8 @@ def classes(
 
     found = classes_of(console.find_project(), kind)
     columns = ("CLAIM", "CLASS", "IS A", "LABELS", "DEFAULT", "WEIGHT", "MAKES")
-    console.print_rows(output, [o.to_dict() for o in found], columns, [row for o in found for row in _rows(o)])
+    answer = Answer("classes", {"kinds": [o.to_dict() for o in found]})
+    console.print_rows(output, answer, columns, [row for o in found for row in _rows(o)])
 
 
 class Drawing(StrEnum):
@@ -183,15 +217,41 @@ class Drawing(StrEnum):
 
 @console.command
 def graph(
-    stack: Annotated[str | None, typer.Argument(help="The environment; needless where there is only one.")] = None,
+    stack: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="STACK",
+            help="The environment; needless where there is only one.",
+            autocompletion=completion.stacks,
+        ),
+    ] = None,
     klass: Annotated[
-        str | None, typer.Option("--class", help="A class by itself; with a stack, the claims that it serves there.")
+        str | None,
+        typer.Option(
+            "--class",
+            metavar="CLASS",
+            help="A class by itself; with a stack, the claims that it serves there.",
+            autocompletion=completion.class_names,
+        ),
     ] = None,
-    claim: Annotated[str | None, typer.Option(help="One claim: its name, or Kind.group/namespace/name.")] = None,
+    claim: Annotated[
+        str | None,
+        typer.Option(
+            metavar="CLAIM",
+            help="One claim: its name, or Kind.group/namespace/name.",
+            autocompletion=completion.claims,
+        ),
+    ] = None,
     format_: Annotated[
-        Drawing | None, typer.Option("--format", help="By default the file's extension, else svg.")
+        Drawing | None,
+        typer.Option("--output", "--format", help="How to draw it; by default the file's ending, else svg."),
     ] = None,
-    file: Annotated[Path | None, typer.Option("--output", "-o", help="A file to write.", dir_okay=False)] = None,
+    file: Annotated[
+        Path | None,
+        typer.Option(
+            "-o", "--file", metavar="FILE", help="Write it to this file, by its ending: .svg or .html.", dir_okay=False
+        ),
+    ] = None,
 ) -> None:
     """Draw the resources of a stack, a class or a claim.
 
@@ -224,11 +284,9 @@ def schema() -> None:
 
     Example: claimsmith schema > claimsmith.schema.json
     """
-    import json
-
     from claimsmith.platform import settings
 
-    console.print_document(json.dumps(settings.json_schema(), indent=2) + "\n")
+    console.print_document(foreign_text(settings.json_schema()))
 
 
 def _drift_text(drift: Drift) -> str:

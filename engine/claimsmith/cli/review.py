@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from claimsmith.cli import console
+from claimsmith.cli import completion, console
 
 if TYPE_CHECKING:
     from claimsmith.tools.review import Review
@@ -38,8 +38,15 @@ class ReviewFormat(StrEnum):
 
 @console.command
 def review(
-    base: Annotated[str, typer.Option(help="The git revision to compare the working tree with.")] = "HEAD",
-    stack: Annotated[list[str] | None, typer.Option(help="An environment; all where none is named.")] = None,
+    base: Annotated[
+        str, typer.Option(metavar="REVISION", help="The git revision to compare the working tree with.")
+    ] = "HEAD",
+    stack: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="STACK", help="An environment; all where none is named.", autocompletion=completion.stacks
+        ),
+    ] = None,
     preview: Annotated[
         bool, typer.Option("--preview", help="Run the engine's preview too, and report where it differs.")
     ] = False,
@@ -51,7 +58,11 @@ def review(
     file: Annotated[
         list[Path] | None,
         typer.Option(
-            "-o", "--file", help="Write it to this file, by its ending: .md, .html, .json or .txt.", dir_okay=False
+            "-o",
+            "--file",
+            metavar="FILE",
+            help="Write it to this file, by its ending: .md, .html, .json or .txt.",
+            dir_okay=False,
         ),
     ] = None,
     link: Annotated[
@@ -77,7 +88,7 @@ def review(
     forms = [(path.absolute(), output or _form_of(path)) for path in file or ()]
     project = console.find_project()
     written = [(output_path(path, root=project.root), form) for path, form in forms]
-    with console.progress("review", len(stack) if stack else None) as tick:
+    with console.progress("review", len(stack) if stack else None, quiet=True) as tick:
         found = review_of(project, base, stacks=stack or (), preview=preview, strict=strict, link=link, tick=tick)
     _write(found, written, output)
     raise typer.Exit(_code(found))

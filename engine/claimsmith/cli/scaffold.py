@@ -11,16 +11,22 @@ import typer
 
 from claimsmith.base.printable import visible
 from claimsmith.cli import completion, console
+from claimsmith.cli.help import App
 
 if TYPE_CHECKING:
     from claimsmith.base.errors import Problem
     from claimsmith.project.project import Project
     from claimsmith.tools.scaffold.claim_fields import Field
 
-new = typer.Typer(
+Stack = Annotated[
+    str | None,
+    typer.Option(
+        metavar="STACK", help="The environment; needless where there is only one.", autocompletion=completion.stacks
+    ),
+]
+new = App(
     help="Write a new definition, class, claim, environment or namespace. Never overwrites a file.",
     no_args_is_help=True,
-    rich_markup_mode=None,
 )
 
 
@@ -54,9 +60,11 @@ class DefinedAs(StrEnum):
 @console.command
 def init(
     folder: Annotated[
-        Path, typer.Argument(metavar="[DIR]", help="A folder that is empty or not there yet.", show_default=False)
+        Path, typer.Argument(metavar="FOLDER", help="A folder that is empty or not there yet.", show_default=False)
     ] = Path(),
-    name: Annotated[str | None, typer.Option(help="The project's name; by default that of the folder.")] = None,
+    name: Annotated[
+        str | None, typer.Option(metavar="NAME", help="The project's name; by default that of the folder.")
+    ] = None,
     provider: Annotated[
         Provider | None, typer.Option(help="The Pulumi provider to begin with; by default postgresql.")
     ] = None,
@@ -109,10 +117,20 @@ def _asked_start() -> str:
 @new.command("claim")
 @console.command
 def new_claim(
-    claim: Annotated[str | None, typer.Argument(metavar="[KIND/NAMESPACE/NAME]", help="What it is to be.")] = None,
-    stack: Annotated[str | None, typer.Option(help="The environment; needless where there is only one.")] = None,
-    values: Annotated[list[str] | None, typer.Option("--set", help="A field of its spec, as name=value.")] = None,
-    klass: Annotated[str | None, typer.Option("--class", help="The class that is to serve it.")] = None,
+    claim: Annotated[str | None, typer.Argument(metavar="KIND/NAMESPACE/NAME", help="What it is to be.")] = None,
+    stack: Stack = None,
+    values: Annotated[
+        list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A field of its spec.")
+    ] = None,
+    klass: Annotated[
+        str | None,
+        typer.Option(
+            "--class",
+            metavar="CLASS",
+            help="The class that is to serve it.",
+            autocompletion=completion.class_names,
+        ),
+    ] = None,
     create_namespace: Annotated[
         bool, typer.Option("--create-namespace", help="Let the stack create the claim's namespace.")
     ] = False,
@@ -169,18 +187,23 @@ def _say_record(project: Project, stack: str) -> None:
 @new.command("class")
 @console.command
 def new_class(
-    name: Annotated[str | None, typer.Argument(help="The class's name.")] = None,
-    claim: Annotated[str | None, typer.Option(help="The kind of claim it serves, as group/version/Kind.")] = None,
+    name: Annotated[str | None, typer.Argument(metavar="NAME", help="The class's name.")] = None,
+    claim: Annotated[
+        str | None, typer.Option(metavar="GROUP/VERSION/KIND", help="The kind of claim that it serves.")
+    ] = None,
     makes: Annotated[
         list[str] | None,
         typer.Option(
+            metavar="KIND|TYPE",
             help="A kind that it makes, as group/version/Kind, or a type of a Pulumi provider, as package:module:Type; "
             "once for each.",
             autocompletion=completion.made_types,
         ),
     ] = None,
-    label: Annotated[list[str] | None, typer.Option(help="A label that claims choose it by, as name=value.")] = None,
-    description: Annotated[str, typer.Option(help="What it is, for a person to read.")] = "",
+    label: Annotated[
+        list[str] | None, typer.Option(metavar="NAME=VALUE", help="A label that claims choose it by.")
+    ] = None,
+    description: Annotated[str, typer.Option(metavar="SENTENCE", help="What it is, for a person to read.")] = "",
     default: Annotated[bool, typer.Option("--default", help="Serve claims that choose nothing.")] = False,
     written_as: Annotated[
         ClassFormat | None,
@@ -239,7 +262,7 @@ def new_class(
 @new.command("definition")
 @console.command
 def new_definition(
-    kind: Annotated[str | None, typer.Argument(metavar="[GROUP/VERSION/KIND]", help="The kind to define.")] = None,
+    kind: Annotated[str | None, typer.Argument(metavar="GROUP/VERSION/KIND", help="The kind to define.")] = None,
     field: Annotated[
         list[str] | None,
         typer.Option(
@@ -272,10 +295,14 @@ def new_definition(
 @new.command("stack")
 @console.command
 def new_stack(
-    stack: Annotated[str | None, typer.Argument(metavar="[STACK]", help="The environment's name.")] = None,
+    stack: Annotated[str | None, typer.Argument(metavar="STACK", help="The environment's name.")] = None,
     like: Annotated[
         str | None,
-        typer.Option(help="An environment to copy claims and resources from.", autocompletion=completion.stacks),
+        typer.Option(
+            metavar="STACK",
+            help="An environment to copy claims and resources from.",
+            autocompletion=completion.stacks,
+        ),
     ] = None,
 ) -> None:
     """Create an environment, empty or like another one.
@@ -299,8 +326,8 @@ def new_stack(
 @new.command("namespace")
 @console.command
 def new_namespace(
-    name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="The namespace.")] = None,
-    stack: Annotated[str | None, typer.Option(help="The environment; needless where there is only one.")] = None,
+    name: Annotated[str | None, typer.Argument(metavar="NAME", help="The namespace.")] = None,
+    stack: Stack = None,
 ) -> None:
     """Let a stack create a namespace.
 

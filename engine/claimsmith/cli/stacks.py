@@ -10,6 +10,7 @@ import typer
 from claimsmith.cli import console
 from claimsmith.cli.console import Format, Output
 from claimsmith.cli.queries import Stack
+from claimsmith.tools.json_answers import Answer
 
 if TYPE_CHECKING:
     from claimsmith.tools.shard.cut import Cut
@@ -35,7 +36,7 @@ def recover(
     project = console.find_project()
     report = (recovery.repair if yes else recovery.look)(project, stack, unlock=unlock)
     if output == Format.json:
-        console.print_json({**report.to_dict(), "done": yes})
+        console.print_json(Answer("recover", {**report.to_dict(), "done": yes}))
     elif report.steps or report.notes:
         console.print_table(("FOUND", "STEP"), [(s.found, s.step) for s in (*report.steps, *report.notes)])
     console.print_problems(report.warnings, label="warning")
@@ -58,7 +59,7 @@ class By(StrEnum):
 def shard(
     stack: Stack,
     by: Annotated[By, typer.Option("--by", help="Cut by the claims' namespaces, or by the label that names a team.")],
-    label: Annotated[str, typer.Option(help="The label that names a claim's team.")] = "team",
+    label: Annotated[str, typer.Option(metavar="KEY", help="The label that names a claim's team.")] = "team",
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Cut it; without it the cut is only shown.")] = False,
     output: Output = Format.text,
 ) -> None:
@@ -76,7 +77,8 @@ def shard(
     project = console.find_project()
     key = cut.by_namespace if by == By.namespace else cut.by_label(label)
     done = (sharding.shard if yes else sharding.look)(project, stack, key)
-    console.print_rows(output, {**done.to_dict(), "done": yes}, ("CLAIM", "STACK", "NOTE"), _rows(done.cut))
+    answer = Answer("shard", {**done.to_dict(), "done": yes})
+    console.print_rows(output, answer, ("CLAIM", "STACK", "NOTE"), _rows(done.cut))
     for note in done.notes:
         console.say(note)
     if not done.cut.parts:

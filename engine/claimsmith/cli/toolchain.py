@@ -10,8 +10,10 @@ import typer
 
 from claimsmith.cli import console
 from claimsmith.cli.console import Format, Output
+from claimsmith.cli.help import App
+from claimsmith.tools.json_answers import Answer
 
-app = typer.Typer(no_args_is_help=False)
+app = App(no_args_is_help=False)
 
 
 class Use(StrEnum):
@@ -79,12 +81,12 @@ def _parts(use: Use | None) -> tuple[str, ...]:
 
 
 def _print(found: dict[str, Any], output: Format) -> None:
-    data = [
+    listed = [
         {"part": name, "version": p and p.version, "origin": p and p.origin, "path": p and str(p.path)}
         for name, p in found.items()
     ]
     rows = [(name, p.version, p.origin, str(p.path)) if p else (name, "-", "missing", "") for name, p in found.items()]
-    console.print_rows(output, data, ("PART", "VERSION", "FROM", "PATH"), rows)
+    console.print_rows(output, Answer("toolchain", {"parts": listed}), ("PART", "VERSION", "FROM", "PATH"), rows)
 
 
 class _Steps:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from claimsmith.base.errors import ControlPlaneError, EngineError, Problem
+from claimsmith.base.printable import counted
 from claimsmith.lab import parts
 from claimsmith.lab.files import Files
 from claimsmith.toolchain import background
@@ -50,7 +51,14 @@ class Status:
     def to_dict(self) -> dict[str, Any]:
         """The status for a machine to read."""
         parts_ = [{**asdict(part), "log": str(part.log)} for part in self.parts]
-        return {**asdict(self), "kubeconfig": str(self.kubeconfig), "parts": parts_}
+        return {
+            "running": self.running,
+            "parts": parts_,
+            "endpoint": self.endpoint,
+            "kubeconfig": str(self.kubeconfig),
+            "identity": self.identity,
+            "clusterUid": self.cluster_uid,
+        }
 
 
 def _quiet(_message: str) -> None:
@@ -159,7 +167,7 @@ def _start_all(
     with Cluster.of_file(files.kubeconfig, manager=install.MANAGER) as cluster:
         install.ensure_namespaces(cluster, namespaces)
         if crds:
-            report(f"installing {len(crds)} definitions")
+            report(f"installing {counted(len(crds), 'definition')}")
         if crds and install.install_crds(files.kubeconfig, crds):
             # Its garbage collector looks for new kinds only now and then, but always when it starts.
             _stop(files, [parts.CONTROLLERS])

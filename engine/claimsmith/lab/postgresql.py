@@ -20,7 +20,7 @@ import socket
 import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -68,7 +68,15 @@ class Server:
 
     def to_dict(self) -> dict[str, Any]:
         """The state for a machine to read."""
-        return {**asdict(self), "log": str(self.log), "password_file": str(self.password_file)}
+        return {
+            "running": self.running,
+            "pid": self.pid,
+            "port": self.port,
+            "log": str(self.log),
+            "passwordFile": str(self.password_file),
+            "host": self.host,
+            "user": self.user,
+        }
 
 
 @dataclass(frozen=True, slots=True)

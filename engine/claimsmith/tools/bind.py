@@ -51,7 +51,8 @@ class BindResult:
         ]
         unbound = [p.to_dict() for p in (*self.warnings, *self.errors)]
         unread = [p.to_dict() for p in self.unread]
-        return {"bindings": rows, "changed": self.changed, "unbound": unbound, "unread": unread}
+        head = {"stack": self.stack, "changed": self.changed}
+        return {**head, "bindings": rows, "unbound": unbound, "unread": unread}
 
 
 def bind(

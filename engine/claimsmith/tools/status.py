@@ -71,6 +71,10 @@ class StackStatus:
     warnings: list[Problem] = field(default_factory=list)
     """Why the state of children is not known, where it is not."""
 
+    def to_dict(self) -> dict[str, Any]:
+        """The claims for a machine to read."""
+        return {"claims": [c.to_dict() for c in self.claims], "warnings": [p.to_dict() for p in self.warnings]}
+
 
 def _tree(resources: Sequence[Resource], depth: int) -> Iterator[ChildStatus]:
     for resource in resources:

@@ -89,7 +89,7 @@ def test_what_cannot_be_said_is_told_and_the_rest_is_printed(root: Path) -> None
     done = run("components", "--output", "json")
     report = json.loads(done.stdout)
     assert done.exit_code == 1
-    assert [(p["where"]["file"], p["path"]) for p in report["unsaid"]] == [
+    assert [(p["where"]["file"], p["path"]) for p in report["unsupported"]] == [
         ("components/redis/class.yaml", "metadata.annotations[resourceclass.crossplane.io/weight]")
     ]
     assert {d["document"]["kind"] for d in report["documents"]} == {"CompositeResourceDefinition", "Composition"}

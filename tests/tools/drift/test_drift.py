@@ -210,9 +210,10 @@ def test_exit_codes_and_words(engine: Any, steps: list[Any], code: int, words: s
 
 def test_json(engine: Any) -> None:
     engine(json.dumps({"steps": [*PLAIN["steps"], GROUP]}))
-    told = json.loads(CliRunner().invoke(app, ["drift", "dev", "-o", "json"]).stdout)
+    told = json.loads(CliRunner().invoke(app, ["drift", "dev", "--output", "json"]).stdout)
     assert (told["drift"], told["lookedAt"]) == (True, 1)
-    assert told["claims"][0]["resources"][0]["fields"][0]["where"] == {"file": "components/x/class.yaml", "line": 18}
+    where = told["claims"][0]["resources"][0]["fields"][0]["where"]
+    assert where == {"file": "components/x/class.yaml", "line": 18, "column": 7}
 
 
 @pytest.mark.parametrize(

@@ -548,8 +548,8 @@ def test_a_field_of_whichever_child_has_it(plain: Project, words: tuple[str, ...
 
 
 def test_a_field_of_every_child_that_has_it(plain: Project) -> None:
-    found = json.loads(run(plain, "explain", "dev", "sql", "--field", "metadata.name", "-o", "json").stdout)
-    assert [t["child"] for t in found] == ["resource-group", "my-sql-server"]
+    found = json.loads(run(plain, "explain", "dev", "sql", "--field", "metadata.name", "--output", "json").stdout)
+    assert [t["child"] for t in found["fields"]] == ["resource-group", "my-sql-server"]
 
 
 def test_a_field_that_nothing_has(plain: Project) -> None:
@@ -607,7 +607,7 @@ def test_the_same_text_twice(platform: Project) -> None:
 
 
 def test_json_tells_the_same(platform: Project) -> None:
-    found = {s["claim"]: s for s in json.loads(run(platform, "explain", "dev", "-o", "json").stdout)}
+    found = {s["claim"]: s for s in json.loads(run(platform, "explain", "dev", "--output", "json").stdout)["claims"]}
     story = found[KEY]
     assert story["chosen"]["class"] == "CompositeResourceClass.infrastructure.crossplane.io/small"
     assert [c["template"] for c in story["children"]] == ["resource-group", "my-sql-server"]
@@ -617,7 +617,7 @@ def test_json_tells_the_same(platform: Project) -> None:
 
 @pytest.mark.parametrize("output", ["text", "json"])
 def test_one_child(plain: Project, output: str) -> None:
-    result = run(plain, "explain", "dev", "sql", "--child", "my-sql-server", "-o", output)
+    result = run(plain, "explain", "dev", "sql", "--child", "my-sql-server", "--output", output)
     assert result.exit_code == 0
     assert "MySQLServer" in result.stdout
     assert "ResourceGroup default" not in result.stdout
@@ -625,7 +625,7 @@ def test_one_child(plain: Project, output: str) -> None:
 
 @pytest.mark.parametrize("output", ["text", "json"])
 def test_one_field(plain: Project, output: str) -> None:
-    arguments = ("--child", "resource-group", "--field", "spec.location", "-o", output)
+    arguments = ("--child", "resource-group", "--field", "spec.location", "--output", output)
     result = run(plain, "explain", "dev", "sql", *arguments)
     assert result.exit_code == 0
     assert "West US" in result.stdout

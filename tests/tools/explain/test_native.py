@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -13,6 +12,7 @@ from claimsmith.tools.explain import Explanation
 from claimsmith.tools.explain.children import ExplainedChild
 from claimsmith.tools.explain.project import explanations, trace
 from claimsmith.tools.explain.text import explanation_text, trace_text
+from tests.support import json_schemas
 from tests.support.native_plans import CONFIG_MAP, DATABASE, PASSWORD, ROLE, native, native_project
 from tests.support.samples import claim_data, class_ref
 
@@ -141,7 +141,7 @@ def test_the_command_prints_json(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     monkeypatch.chdir(native_project(tmp_path, PASSWORD, ROLE, DATABASE).root)
     result = CliRunner().invoke(app, ["explain", "dev", "orders", "--output", "json"])
     assert result.exit_code == 0, result.output
-    [claim] = json.loads(result.stdout)
+    [claim] = json_schemas.answer(["explain"], result.stdout)["claims"]
     assert [c["type"] for c in claim["children"]] == [
         "random:index/randomPassword:RandomPassword",
         "postgresql:index/role:Role",

@@ -74,7 +74,7 @@ def test_github(root: Path) -> None:
 
 
 def test_gitlab(root: Path) -> None:
-    ran = run(root, "--format", "gitlab", "--include", "ci/claimsmith.yml")
+    ran = run(root, "--output", "gitlab", "--include", "ci/claimsmith.yml")
     assert ran.exit_code == 0, ran.output
     pipeline = yaml.safe_load(ran.stdout)
     assert pipeline["stages"] == ["wave-1", "wave-2"]

@@ -210,7 +210,7 @@ def test_the_commands(project: Project) -> None:
         ["Database.database.example.org", "v2", "3", "a", "(1),", "b", "(1),", "c", "(1)", "3", "from", "v1"]
     ]
     listed = json.loads(run(project, "classes", "Cache", "--usage", "--output", "json").stdout)
-    assert [(row["class"].rpartition("/")[2], row["claims"]) for row in listed] == [("foreign", 0)]
+    assert [(row["class"].rpartition("/")[2], row["claims"]) for row in listed["classes"]] == [("foreign", 0)]
 
 
 def test_usage_names_older_texts_and_classes_that_are_gone(project: Project) -> None:

@@ -159,10 +159,10 @@ def test_a_class_and_a_claim_is_a_mistake() -> None:
     ("words", "begin"),
     [
         pytest.param([], "<svg ", id="svg-by-default"),
-        pytest.param(["--format", "html"], "<!doctype html>", id="html"),
+        pytest.param(["--output", "html"], "<!doctype html>", id="html"),
         pytest.param(["-o", "x.html"], "<!doctype html>", id="by-the-name"),
         pytest.param(["-o", "x.svg"], "<svg ", id="by-the-other-name"),
-        pytest.param(["-o", "x.html", "--format", "svg"], "<svg ", id="the-flag-wins"),
+        pytest.param(["-o", "x.html", "--output", "svg"], "<svg ", id="the-flag-wins"),
     ],
 )
 def test_formats(words: list[str], begin: str, tmp_path: Path) -> None:
@@ -212,7 +212,7 @@ def test_an_application_waits_for_its_cluster() -> None:
 
 
 def test_the_same_stack_gives_the_same_bytes() -> None:
-    assert run("graph", "showcase", "--format", "html").stdout == run("graph", "showcase", "--format", "html").stdout
+    assert run("graph", "showcase", "--output", "html").stdout == run("graph", "showcase", "--output", "html").stdout
 
 
 def test_anchors_are_names_and_unique() -> None:

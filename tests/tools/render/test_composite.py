@@ -61,7 +61,7 @@ def test_render_files() -> None:
 @pytest.mark.usefixtures("files")
 def test_render_files_as_json() -> None:
     done = run("xr.yaml", "composition.yaml", "--output", "json")
-    assert [d["kind"] for d in json.loads(done.stdout)] == ["XBucket", "Bucket"]
+    assert [d["kind"] for d in json.loads(done.stdout)["items"]] == ["XBucket", "Bucket"]
 
 
 @pytest.mark.usefixtures("files")

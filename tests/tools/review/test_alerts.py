@@ -12,7 +12,7 @@ from claimsmith.base.errors import Problem, Source
 from claimsmith.tools.review.alerts import alerts, banner
 from claimsmith.tools.review.changes import Level, Previewed, Review, ReviewWarning, StackReview
 from claimsmith.tools.review.markdown import LIMIT, markdown
-from claimsmith.tools.review.outputs import WRITERS, to_dict
+from claimsmith.tools.review.outputs import WRITERS, answer
 from tests.support.review_scenes import SCENES, scene
 
 DANGER = re.compile(r"🛑 \*\*(\d+ )?[Dd]anger")
@@ -186,6 +186,6 @@ def test_environments_share_the_room_and_dangerous_claims_come_first(
 
 
 def test_the_json_lists_all_subjects(reviews: dict[str, Review]) -> None:
-    [alert] = [a for a in to_dict(reviews["three-hundred"])["alerts"] if a["level"] == "danger"]
+    [alert] = [a for a in answer(reviews["three-hundred"]).fields["alerts"] if a["level"] == "danger"]
     assert alert["count"] == len(alert["subjects"]) == 600
     assert alert["stacks"] == {"dev": 300, "prod": 300}

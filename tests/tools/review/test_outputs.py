@@ -12,9 +12,9 @@ import pytest
 
 from claimsmith.tools.review.changes import CodeChange, Difference, Level, Previewed, Review, ReviewWarning, StackReview
 from claimsmith.tools.review.markdown import LIMIT, MARK, markdown
-from claimsmith.tools.review.outputs import WRITERS, to_dict
+from claimsmith.tools.review.outputs import WRITERS, answer
 from claimsmith.tools.review.page import page
-from tests.support import comment
+from tests.support import comment, json_schemas
 from tests.support.review_files import CLASS, SQL, base, changed, put, reviewed, set_file, sql
 from tests.support.samples import patch
 
@@ -59,8 +59,8 @@ def test_nothing_is_said_where_nothing_changes(tmp_path: Path) -> None:
 
 
 def test_the_shape_of_the_json(rich: Review) -> None:
-    found = json.loads(WRITERS["json"](rich))
-    assert found == json.loads(json.dumps(to_dict(rich)))
+    found = json_schemas.answer(["review"], WRITERS["json"](rich))
+    assert found == json.loads(json.dumps(answer(rich).to_dict()))
     assert set(found) == {
         "format", "banner", "changes", "destructive", "failed", "alerts", "project", "base", "commit", "stacks", "code",
         "warnings", "link",

@@ -172,6 +172,31 @@ def test_flags_of_a_claim(project: Path, words: list[str], line: str) -> None:
     assert line in (project / "stacks/dev/claims/new.yaml").read_text()
 
 
+PLAIN = """apiVersion: infrastructure.crossplane.io/v1alpha1
+kind: CompositeResourceClass
+metadata: {name: NAME}
+spec:
+  claim: {apiVersion: a.org/v1, kind: Pet}
+  resources: [{name: pet, base: {apiVersion: v1, kind: ConfigMap}, connectionDetails: DETAILS}]
+"""
+
+
+@pytest.mark.parametrize(
+    ("klass", "asks"), [pytest.param("rich", True, id="with-details"), pytest.param("poor", False, id="without")]
+)
+def test_a_secret_is_asked_for_where_the_class_has_details(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, klass: str, asks: bool
+) -> None:
+    texts = {"rich": "[{name: a, value: b}]", "poor": "[]"}
+    classes = {f"components/{n}/class.yaml": PLAIN.replace("NAME", n).replace("DETAILS", d) for n, d in texts.items()}
+    monkeypatch.chdir(write_files(tmp_path, {**NATIVE_PROJECT, **classes}))
+    ran = run("new", "claim", "Pet/team/new", "--stack", "dev", "--class", klass)
+    assert ran.exit_code == 0, ran.output
+    written = (tmp_path / "stacks/dev/claims/new.yaml").read_text()
+    assert ("writeConnectionSecretToRef" in written) == asks
+    assert "no connection details" not in ran.stderr
+
+
 @pytest.mark.parametrize(
     ("annotation", "child", "spec"),
     [

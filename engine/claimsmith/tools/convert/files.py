@@ -54,7 +54,7 @@ class Result:
         """The result for a machine to read."""
         return {
             "documents": [{"file": c.file, "document": c.document} for c in self.documents()],
-            "unsaid": [p.to_dict() for p in self.conversion.unsupported],
+            "unsupported": [p.to_dict() for p in self.conversion.unsupported],
             "differs": [p.to_dict() for p in self.warnings()],
         }
 

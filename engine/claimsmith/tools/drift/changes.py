@@ -6,7 +6,7 @@ Pure: takes the engine's preview as data. The engine masks secrets; what is in a
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Final
 
 from claimsmith.base import fieldpath
@@ -41,7 +41,7 @@ class FieldDrift:
 
     def to_dict(self) -> dict[str, Any]:
         """The field for a machine to read."""
-        place = {"file": self.where.file, "line": self.where.line} if self.where else None
+        place = asdict(self.where) if self.where else None
         sides = {"old": None if self.old is ABSENT else self.old, "new": None if self.new is ABSENT else self.new}
         return {"path": self.path, **sides, "where": place, **({"managers": self.managers} if self.managers else {})}
 

@@ -20,6 +20,7 @@ from typing import Any
 from claimsmith.base.documents import Document
 from claimsmith.base.errors import BindingError, LoadError, Problem, suggest
 from claimsmith.base.names import ClaimKey
+from claimsmith.base.printable import counted
 from claimsmith.base.values import object_at
 from claimsmith.dialects.common.claim import Claim
 from claimsmith.dialects.common.klass import Class
@@ -117,7 +118,8 @@ class Rollout:
     @property
     def summary(self) -> str:
         """The wave in one sentence."""
-        return f"{len(self.moved)} of {self.total} claims move now, from {self.source} to {self.target}"
+        verb = "moves" if len(self.moved) == 1 else "move"
+        return f"{len(self.moved)} of {counted(self.total, 'claim')} {verb} now, from {self.source} to {self.target}"
 
     def to_dict(self) -> dict[str, Any]:
         """The wave for a machine to read."""

@@ -12,7 +12,7 @@ from typing import Any
 
 from claimsmith.base import fieldpath
 from claimsmith.base.names import ClassKey, GroupKind
-from claimsmith.base.printable import visible
+from claimsmith.base.printable import counted, visible
 from claimsmith.base.values import Interpolation, refs_at, walk
 from claimsmith.compose import references
 from claimsmith.compose.connections import Connection, SecretSource
@@ -76,7 +76,7 @@ def of_class(klass: Class, table: Table) -> Graph:
     keys = _keys(klass)
     if keys:
         secret = f"{frame} secret"
-        nodes.append(Node(secret, "Secret", f"{len(keys)} keys", "secret", parent=frame, note=_noted(keys)))
+        nodes.append(Node(secret, "Secret", counted(len(keys), "key"), "secret", parent=frame, note=_noted(keys)))
         feeding = [t for t in klass.templates if t.details or (klass.contract and t.details is None)]
         sources = dict.fromkeys(n for t in feeding for n in _detail_sources(t))
         edges += [Edge(f"{frame}/{name}", secret, kind="secret") for name in sources]

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Final
 
-from claimsmith.base.printable import code, fenced, html, prose, visible
+from claimsmith.base.printable import code, counted, fenced, html, prose, visible
 from claimsmith.tools.review.alerts import Alert, alerts, banner
 from claimsmith.tools.review.changes import FieldChange, Level, Op, ResourceChange, Review, ReviewWarning, StackReview
 from claimsmith.tools.review.groups import Group, class_label, folded_warnings, groups
@@ -243,7 +243,7 @@ def _code(review: Review) -> Iterator[_Block]:
     for change in review.code:
         title = f"{_coded(change.file)} {change.change}, +{change.added} -{change.removed} lines"
         rest = len(change.diff) - LINES
-        diff = [*change.diff[:LINES], *([f"… and {rest} more lines"] if rest > 0 else [])]
+        diff = [*change.diff[:LINES], *([f"… and {counted(rest, 'more line')}"] if rest > 0 else [])]
         yield _Block(4, _folded(title, [fenced(diff, "diff")] if diff else []), _folded(title, []))
 
 

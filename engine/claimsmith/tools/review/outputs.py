@@ -5,35 +5,31 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from claimsmith.base.printable import json_text
 from claimsmith.tools.explain.formatting import plain
+from claimsmith.tools.json_answers import Answer
 from claimsmith.tools.review import markdown, page, text
 from claimsmith.tools.review.alerts import alerts, banner
 from claimsmith.tools.review.changes import Review
 
-FORMAT = 1
-"""Grows when the JSON's shape changes in a way that breaks its readers."""
 
-
-def to_dict(review: Review) -> dict[str, Any]:
+def answer(review: Review) -> Answer:
     """The review for a machine to read. docs/guides/review.md documents its fields."""
     whole: dict[str, Any] = plain(review)
     for entry, stack in zip(whole["stacks"], review.stacks, strict=True):
         entry["counts"] = stack.counts()
         entry["destructive"] = stack.destructive
     head = {
-        "format": FORMAT,
         "banner": banner(review),
         "changes": review.changes,
         "destructive": review.destructive,
         "failed": review.failed,
         "alerts": [{**plain(alert), "count": alert.count} for alert in alerts(review)],
     }
-    return {**head, **whole}
+    return Answer("review", {**head, **whole})
 
 
 def _json(review: Review) -> str:
-    return json_text(to_dict(review), default=str) + "\n"
+    return answer(review).text()
 
 
 def _terminal(review: Review) -> str:

@@ -95,7 +95,7 @@ def _code(change: CodeChange) -> Iterator[Line]:
     shown, rest = change.diff[:LINES], change.diff[LINES:]
     yield from ([(styles.get(line[:1], "dim"), f"      {line}")] for line in shown)
     if rest:
-        yield [("dim", f"      … and {len(rest)} more lines")]
+        yield [("dim", f"      … and {counted(len(rest), 'more line')}")]
 
 
 def summary(stack: StackReview) -> str:

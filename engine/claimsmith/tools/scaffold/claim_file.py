@@ -13,6 +13,7 @@ import yaml
 
 from claimsmith.base.errors import LoadError, Problem, suggest
 from claimsmith.base.names import ClaimKey
+from claimsmith.dialects.common.klass import Class
 from claimsmith.kubernetes.schema.checking import type_names
 from claimsmith.platform.offers import Offer
 from claimsmith.tools.scaffold.claim_fields import Field, Form
@@ -96,15 +97,26 @@ def _choice(form: Form, key: ClaimKey, klass: str | None) -> list[str]:
 
 
 def _secret(form: Form, key: ClaimKey, klass: str | None) -> list[str]:
-    """The line that asks for a Secret: a comment for a class of native resources, whose stack may have no cluster."""
+    """The line that asks for a Secret, where the class has connection details.
+
+    A comment for a class of native resources, whose stack may have no cluster.
+    """
     place = flow({**({} if key.namespace else {"namespace": "default"}), "name": key.name})
     line = f"writeConnectionSecretToRef: {place}"
     proposed = _proposed(form)
     name = klass or (proposed.klass.name if proposed else "")
-    templates = [t for o in form.offers if o.klass.name == name for t in o.klass.templates]
+    selected = [o.klass for o in form.offers if o.klass.name == name]
+    if selected and not any(map(_may_have_details, selected)):
+        return []
+    templates = [t for k in selected for t in k.templates]
     if not templates or not all(t.native for t in templates):
         return [line]
     return ["# Its connection details are in the stack's output. For a Secret in a cluster as well:", f"# {line}"]
+
+
+def _may_have_details(klass: Class) -> bool:
+    """Whether a class has connection details, or has steps or a contract that may bring some."""
+    return bool(klass.steps or klass.contract or not klass.templates) or any(t.details != () for t in klass.templates)
 
 
 def _proposed(form: Form) -> Offer | None:
