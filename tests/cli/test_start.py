@@ -73,7 +73,9 @@ def test_rendering_a_composite_imports_the_folders_on_its_way_alone(rendering: l
 
 def test_the_help_imports_the_command_line_alone() -> None:
     own = [module for module in imported("--help") if module.startswith("claimsmith.")]
-    assert {module.split(".")[1] for module in own} == {"base", "cli"}
+    assert {module.split(".")[1] for module in own} == {"base", "cli", "tools"}
+    # Of the tools, only the form of their answers: none of what they do.
+    assert [m for m in own if m.startswith("claimsmith.tools.")] == ["claimsmith.tools.json_answers"]
 
 
 # Parameters: only those of the command that runs, and options only where one is used.

@@ -39,6 +39,11 @@ def class_names(context: typer.Context, incomplete: str) -> list[str]:
     return _offered(incomplete, lambda: (name for _, name in _classes(_root(context))))
 
 
+def fields(context: typer.Context, incomplete: str) -> list[str]:
+    """The field paths that classes write to their children: those of bases, and the targets of patches."""
+    return _offered(incomplete, lambda: _fields(_root(context)))
+
+
 def made_types(context: typer.Context, incomplete: str) -> list[str]:
     """The types of the providers whose SDKs are installed: first packages, then modules, then types."""
     del context
@@ -110,6 +115,33 @@ def _kinds(root: Path) -> Iterator[str]:
         for word in ("claim", "from", "compositeTypeRef"):
             if spec.get(word):
                 yield _kind(str(spec[word]["apiVersion"]), str(spec[word]["kind"]))
+
+
+def _fields(root: Path) -> Iterator[str]:
+    for document, _ in _classes(root):
+        yield from _written(document.get("spec"))
+
+
+def _written(part: Any) -> Iterator[str]:
+    """The field paths of all bases below a part of a class, and where patches write."""
+    from claimsmith.base import fieldpath
+
+    if isinstance(part, dict):
+        if isinstance(part.get("base"), dict):
+            yield from (fieldpath.to_text(path) for path in _leaves(part["base"], ()))
+        if not str(part.get("type", "")).startswith("ToComposite"):
+            targets = (part.get(word) for word in ("toFieldPath", "toResourceFieldPath"))
+            yield from (target for target in targets if isinstance(target, str))
+    for inner in part.values() if isinstance(part, dict) else part if isinstance(part, list) else ():
+        yield from _written(inner)
+
+
+def _leaves(value: Any, path: tuple[str | int, ...]) -> Iterator[tuple[str | int, ...]]:
+    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    if not inner:
+        yield path
+    for key, part in inner:
+        yield from _leaves(part, (*path, key))
 
 
 def _kind(api_version: str, kind: str) -> str:

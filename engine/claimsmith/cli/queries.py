@@ -47,7 +47,11 @@ def explain(
     ] = None,
     field: Annotated[
         str | None,
-        typer.Option(metavar="PATH", help="One field: where its value comes from, in each child that has it."),
+        typer.Option(
+            metavar="PATH",
+            help="One field: where its value comes from, in each child that has it.",
+            autocompletion=completion.fields,
+        ),
     ] = None,
     output: Output = Format.text,
 ) -> None:
