@@ -181,7 +181,7 @@ def _options(
 def _wanted(
     stacks: Sequence[str] | None,
     all_: bool,
-    label: Sequence[str] | None,
+    label: list[str] | None,
     *,
     affected: bool = False,
     base: str | None = None,
