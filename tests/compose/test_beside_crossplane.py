@@ -15,7 +15,7 @@ from claimsmith.base.documents import Document
 from claimsmith.base.errors import BindingError, ComposeError, EngineError
 from claimsmith.base.labels import OWNER, PARENT_UID
 from claimsmith.base.names import ClaimKey
-from claimsmith.compose.expand import claim_data
+from claimsmith.compose.drafts import claim_data
 from claimsmith.compose.plan import Plan, PlannedClaim
 from claimsmith.compose.planning import build_plan
 from claimsmith.deploy import Context

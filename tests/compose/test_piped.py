@@ -10,7 +10,8 @@ import pytest
 
 from claimsmith.base.documents import Document
 from claimsmith.base.errors import EngineError
-from claimsmith.compose.expand import Draft, expand
+from claimsmith.compose.drafts import Draft
+from claimsmith.compose.expand import expand
 from claimsmith.compose.piped import Live
 from claimsmith.kubernetes.crds import permissive_crd
 from claimsmith.kubernetes.scope import Scopes

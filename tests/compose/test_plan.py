@@ -11,7 +11,7 @@ from claimsmith.base.values import Ref, refs
 from claimsmith.compose.connections import secret_document
 from claimsmith.compose.plan import Plan, PlannedClaim
 from claimsmith.compose.planning import build_plan
-from claimsmith.platform import binding
+from claimsmith.platform import binding, selection
 from tests.support.samples import (
     BUCKET,
     GROUP,
@@ -31,7 +31,7 @@ from tests.support.samples import (
     table,
 )
 
-DEFAULT = {"annotations": {binding.IS_DEFAULT: "true"}}
+DEFAULT = {"annotations": {selection.IS_DEFAULT: "true"}}
 
 
 def plan(*resources: dict[str, Any], claims: list[dict[str, Any]] | None = None) -> Plan:

@@ -21,7 +21,7 @@ from claimsmith import generate, render
 from claimsmith.base.documents import Document, read_documents
 from claimsmith.base.errors import EngineError
 from claimsmith.base.values import Mix, Ref, is_later
-from claimsmith.compose.expand import claim_data
+from claimsmith.compose.drafts import claim_data
 from claimsmith.compose.plan import Plan
 from claimsmith.compose.planning import build_plan
 from claimsmith.dialects.crossplane import xrd

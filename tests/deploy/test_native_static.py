@@ -11,7 +11,7 @@ import pytest
 from pulumi.runtime import mocks
 
 from claimsmith.base.errors import EngineError
-from claimsmith.compose.expand import claim_data as data_of
+from claimsmith.compose.drafts import claim_data as data_of
 from claimsmith.deploy import Context
 from claimsmith.deploy.component import Composite
 from claimsmith.deploy.native_static import reading_component

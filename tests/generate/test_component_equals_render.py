@@ -19,7 +19,7 @@ from claimsmith import generate
 from claimsmith.base.documents import read_documents
 from claimsmith.base.labels import OWNER
 from claimsmith.base.values import mapped, refs, shown
-from claimsmith.compose.expand import Child, claim_data
+from claimsmith.compose.drafts import Child, claim_data
 from claimsmith.compose.options import WAIT_FOR, waiting
 from claimsmith.compose.plan import Plan, PlannedClaim
 from claimsmith.compose.planning import build_plan

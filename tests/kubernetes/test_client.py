@@ -14,7 +14,8 @@ from lightkube.core.exceptions import ConfigError
 
 from claimsmith.base.errors import ControlPlaneError
 from claimsmith.base.names import GroupKind
-from claimsmith.kubernetes.client import FEW, SECRETS, ApiError, Cluster, Unreachable, controller_of
+from claimsmith.kubernetes.client import FEW, SECRETS, ApiError, Cluster, controller_of
+from claimsmith.kubernetes.connection import Unreachable
 
 Answer = Callable[[httpx.Request], httpx.Response]
 

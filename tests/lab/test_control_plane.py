@@ -23,7 +23,8 @@ import yaml
 
 from claimsmith import lab, toolchain
 from claimsmith.base.errors import ControlPlaneError
-from claimsmith.kubernetes.client import CRDS, NAMESPACES, SECRETS, ApiError, Cluster, Resource, Unreachable
+from claimsmith.kubernetes.client import CRDS, NAMESPACES, SECRETS, ApiError, Cluster, Resource
+from claimsmith.kubernetes.connection import Unreachable
 from claimsmith.lab import behaviour, certificates, control_plane, install, parts
 from claimsmith.lab.files import Files
 from claimsmith.toolchain import background

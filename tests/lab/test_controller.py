@@ -7,7 +7,8 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
-from claimsmith.kubernetes.client import ApiError, Resource, Unreachable
+from claimsmith.kubernetes.client import ApiError, Resource
+from claimsmith.kubernetes.connection import Unreachable
 from claimsmith.lab.controller import Informer, WorkQueue
 
 

@@ -7,16 +7,20 @@ import pytest
 
 from claimsmith.base.errors import BindingError, EngineError
 from claimsmith.base.names import ClaimKey
-from claimsmith.platform import binding, bindings_file
-from claimsmith.platform.binding import Choice, Record, Unbound
-from tests.support.samples import BUCKET, catalog_of, claim_data, class_data, class_ref, expanded, one_claim
+from claimsmith.platform import binding, bindings_file, selection
+from claimsmith.platform.binding import Record
+from tests.support.samples import (
+    BUCKET,
+    DEFAULT_CLASS,
+    catalog_of,
+    claim_data,
+    class_data,
+    class_ref,
+    expanded,
+    weighted_class,
+)
 
 KEY = ClaimKey.parse("Database.database.example.org/default/sql")
-DEFAULT = {binding.IS_DEFAULT: "true"}
-
-
-def choose(classes: list[dict[str, Any]], **spec: Any) -> Choice | Unbound:
-    return binding.choose(one_claim(claim_data("sql", **spec)), catalog_of(classes))
 
 
 def bound(
@@ -27,139 +31,13 @@ def bound(
     return found.bindings(), list(found.unbound)
 
 
-def weighing(name: str, weight: str, **labels: str) -> dict[str, Any]:
-    return class_data(name, annotations={binding.WEIGHT: weight, **DEFAULT}, labels=labels)
-
-
 GOLD = {"matchLabels": {"tier": "gold"}}
-
-
-@pytest.mark.parametrize(
-    ("classes", "spec", "want", "reason"),
-    [
-        pytest.param(
-            [class_data("a"), class_data("b", annotations=DEFAULT)],
-            {"classRef": class_ref("a")},
-            "a",
-            "classRef",
-            id="reference-over-default",
-        ),
-        pytest.param(
-            [class_data("a", labels={"tier": "gold"}), class_data("b")],
-            {"classRef": class_ref("b"), "classSelector": GOLD},
-            "b",
-            "classRef",
-            id="reference-over-selector",
-        ),
-        pytest.param(
-            [class_data("a", labels={"tier": "gold"}), class_data("b", annotations=DEFAULT)],
-            {"classSelector": GOLD},
-            "a",
-            "classSelector tier=gold",
-            id="selector-over-default",
-        ),
-        pytest.param(
-            [class_data("a", labels={"tier": "gold"}), class_data("b", labels={"tier": "tin"})],
-            {"classSelector": {"matchExpressions": [{"key": "tier", "operator": "NotIn", "values": ["gold"]}]}},
-            "b",
-            "classSelector tier NotIn gold",
-            id="match-expressions",
-        ),
-        pytest.param([class_data("a"), class_data("b", annotations=DEFAULT)], {}, "b", "default class", id="default"),
-        pytest.param([class_data("a")], {"classSelector": {}}, "a", "classSelector anything", id="empty-selector"),
-        pytest.param(
-            [weighing("a", "1"), weighing("b", "10"), weighing("c", "9")],
-            {"classSelector": {}},
-            "b",
-            "classSelector anything; the highest weight of 3",
-            id="weight-is-a-number",
-        ),
-        pytest.param(
-            [weighing("a", "-1"), class_data("b", annotations=DEFAULT)],
-            {},
-            "b",
-            "default class; the highest weight of 2",
-            id="no-weight-is-zero",
-        ),
-        pytest.param(
-            [class_data("a", annotations=DEFAULT), class_data("c", kind="Cache", annotations=DEFAULT)],
-            {},
-            "a",
-            "default class",
-            id="other-kinds-do-not-count",
-        ),
-        pytest.param(
-            [class_data("a", annotations={binding.IS_DEFAULT: "false"}), class_data("b", annotations=DEFAULT)],
-            {},
-            "b",
-            "default class",
-            id="default-must-be-true",
-        ),
-    ],
-)
-def test_choose(classes: list[dict[str, Any]], spec: dict[str, Any], want: str, reason: str) -> None:
-    choice = choose(classes, **spec)
-    assert isinstance(choice, Choice)
-    assert (choice.klass.name, choice.reason) == (want, reason)
-
-
-@pytest.mark.parametrize(
-    ("classes", "spec", "path", "mistake", "word"),
-    [
-        pytest.param(
-            [class_data("small")], {"classRef": class_ref("smal")}, "spec.classRef.name", True, "'small'", id="misspelt"
-        ),
-        pytest.param([class_data("a")], {"classRef": class_ref("zzz")}, "spec.classRef.name", True, "a", id="unknown"),
-        pytest.param(
-            [class_data("a"), class_data("c", kind="Cache")],
-            {"classRef": class_ref("c")},
-            "spec.classRef",
-            True,
-            "a",
-            id="serves-another-kind",
-        ),
-        pytest.param(
-            [class_data("a", labels={"tier": "tin"})],
-            {"classSelector": GOLD},
-            "spec.classSelector",
-            False,
-            "a (tier=tin)",
-            id="selector-matches-nothing",
-        ),
-        pytest.param([class_data("a")], {}, "spec", False, "a", id="no-default"),
-        pytest.param([], {}, "spec", False, "add a class", id="nobody-serves-the-kind"),
-        pytest.param([], {"classSelector": {}}, "spec.classSelector", False, "add a class", id="anything-of-nothing"),
-    ],
-)
-def test_unbound(classes: list, spec: dict[str, Any], path: str, mistake: bool, word: str) -> None:
-    none = choose(classes, **spec)
-    assert isinstance(none, Unbound)
-    assert (none.problem.path, none.mistake) == (path, mistake)
-    assert word in none.problem.fix
-    assert none.problem.where.file == "claims.yaml"
-
-
-def test_equals_are_chosen_alike_whatever_their_order() -> None:
-    classes = [class_data(n, annotations=DEFAULT) for n in "abcdefgh"]
-    names = {choose(order).klass.name for order in (classes, classes[::-1], classes[3:] + classes[:3])}
-    assert len(names) == 1
-
-
-def test_equals_are_spread_over_claims() -> None:
-    catalog = catalog_of([class_data(n, annotations=DEFAULT) for n in "ab"])
-    chosen = {binding.choose(one_claim(claim_data(f"c{i}")), catalog).klass.name for i in range(20)}
-    assert chosen == {"a", "b"}
-
-
-def test_candidates_are_told() -> None:
-    choice = choose([class_data(n, annotations=DEFAULT) for n in "ba"])
-    assert [k.name for k in choice.candidates] == ["a", "b"]
 
 
 def test_a_weight_that_is_no_number_is_refused() -> None:
     with pytest.raises(BindingError) as caught:
-        bound([weighing("a", "heavy"), weighing("b", "1")])
-    assert binding.WEIGHT in caught.value.problems[0].path
+        bound([weighted_class("a", "heavy"), weighted_class("b", "1")])
+    assert selection.WEIGHT in caught.value.problems[0].path
     assert caught.value.problems[0].fix
 
 
@@ -171,8 +49,8 @@ def recorded(classes: list[dict[str, Any]], **spec: Any) -> list[Record]:
 
 
 def test_a_class_added_later_does_not_move_a_bound_claim() -> None:
-    before = recorded([weighing("a", "1")])
-    [again], _ = bound([weighing("a", "1"), weighing("b", "99")], before)
+    before = recorded([weighted_class("a", "1")])
+    [again], _ = bound([weighted_class("a", "1"), weighted_class("b", "99")], before)
     assert (again.klass.name, again.uid, again.recorded) == ("a", before[0].uid, True)
 
 
@@ -183,29 +61,29 @@ def test_a_claim_that_no_longer_matches_keeps_its_class() -> None:
 
 
 def test_rebinding_keeps_the_uid_and_notes_what_was_before() -> None:
-    before = recorded([weighing("a", "1")])
-    [moved], _ = bound([weighing("a", "1"), weighing("b", "99")], before, {KEY})
+    before = recorded([weighted_class("a", "1")])
+    [moved], _ = bound([weighted_class("a", "1"), weighted_class("b", "99")], before, {KEY})
     [after] = binding.to_records([moved], before)
     assert (after.klass.name, after.uid, after.previous) == ("b", before[0].uid, before[0].klass)
     assert not moved.recorded
 
 
 def test_what_was_before_is_kept_by_a_later_binding() -> None:
-    before = recorded([weighing("a", "1")])
-    moved = binding.to_records(bound([weighing("a", "1"), weighing("b", "99")], before, {KEY})[0], before)
-    later = binding.to_records(bound([weighing("a", "1"), weighing("b", "99")], moved)[0], moved)
+    before = recorded([weighted_class("a", "1")])
+    moved = binding.to_records(bound([weighted_class("a", "1"), weighted_class("b", "99")], before, {KEY})[0], before)
+    later = binding.to_records(bound([weighted_class("a", "1"), weighted_class("b", "99")], moved)[0], moved)
     assert later[0].previous == before[0].klass
 
 
 def test_rebinding_takes_a_changed_class() -> None:
-    before = recorded([weighing("a", "1")])
-    other = class_data("a", {"base": {**BUCKET, "spec": {}}}, annotations=DEFAULT)
+    before = recorded([weighted_class("a", "1")])
+    other = class_data("a", {"base": {**BUCKET, "spec": {}}}, annotations=DEFAULT_CLASS)
     [after] = binding.to_records(bound([other], before, {KEY})[0], before)
     assert (after.previous, after.uid) == (None, before[0].uid)
     assert after.digest != before[0].digest
 
 
-CHANGED = class_data("a", {"base": {**BUCKET, "spec": {}}}, annotations=DEFAULT)
+CHANGED = class_data("a", {"base": {**BUCKET, "spec": {}}}, annotations=DEFAULT_CLASS)
 
 
 @pytest.mark.parametrize(
@@ -214,14 +92,19 @@ CHANGED = class_data("a", {"base": {**BUCKET, "spec": {}}}, annotations=DEFAULT)
         pytest.param([], {}, set(), "bindings.yaml", "gone", id="gone"),
         pytest.param([CHANGED], {}, set(), "platform.yaml", "changed", id="changed"),
         pytest.param(
-            [weighing("a", "1"), class_data("b")], {"classRef": class_ref("b")}, set(), "claims.yaml", "b", id="renamed"
+            [weighted_class("a", "1"), class_data("b")],
+            {"classRef": class_ref("b")},
+            set(),
+            "claims.yaml",
+            "b",
+            id="renamed",
         ),
         pytest.param([class_data("a")], {}, {KEY}, "claims.yaml", "no default", id="nothing-to-rebind-to"),
         pytest.param([], {}, {KEY}, "claims.yaml", "no default", id="gone-and-nothing-to-rebind-to"),
     ],
 )
 def test_records_that_do_not_hold(classes: list, spec: dict[str, Any], rebind: set, file: str, word: str) -> None:
-    text = bindings_file.write(recorded([weighing("a", "1")]), stack="dev")
+    text = bindings_file.write(recorded([weighted_class("a", "1")]), stack="dev")
     before = bindings_file.read(text, file="bindings.yaml")
     with pytest.raises(BindingError) as caught:
         bound(classes, before, rebind, **spec)
@@ -232,13 +115,13 @@ def test_records_that_do_not_hold(classes: list, spec: dict[str, Any], rebind: s
 
 
 def test_a_record_without_its_claim_is_dropped() -> None:
-    before = recorded([weighing("a", "1")])
-    catalog = catalog_of([weighing("a", "1")], [])
+    before = recorded([weighted_class("a", "1")])
+    catalog = catalog_of([weighted_class("a", "1")], [])
     assert expanded(catalog, before).bindings() == []
 
 
 def test_one_claim_that_does_not_hold_hides_no_other() -> None:
-    before = recorded([weighing("a", "1")])
+    before = recorded([weighted_class("a", "1")])
     both = [before[0], replace(before[0], claim=replace(KEY, name="two"))]
     catalog = catalog_of([], [claim_data("sql"), claim_data("two")])
     with pytest.raises(BindingError) as caught:
@@ -247,7 +130,7 @@ def test_one_claim_that_does_not_hold_hides_no_other() -> None:
 
 
 def test_unrecorded_bindings_are_named_with_the_command() -> None:
-    bindings, _ = bound([weighing("a", "1")])
+    bindings, _ = bound([weighted_class("a", "1")])
     [problem] = binding.unrecorded(bindings, "dev")
     assert problem.fix == "run: claimsmith bind dev"
     assert problem.where.file == "claims.yaml"
@@ -274,7 +157,7 @@ def test_uid(claim: ClaimKey, project: str, stack: str) -> None:
 
 
 def test_records_are_written_in_order_and_read_back() -> None:
-    catalog = catalog_of([weighing("a", "1"), weighing("b", "2")], [claim_data(n) for n in ("z", "a", "m")])
+    catalog = catalog_of([weighted_class("a", "1"), weighted_class("b", "2")], [claim_data(n) for n in ("z", "a", "m")])
     bindings = expanded(catalog).bindings()
     records = binding.to_records(bindings, [])
     text = bindings_file.write(records, stack="dev")
@@ -288,8 +171,8 @@ PICKS = {"z spec.networkRef": "Database.database.example.org/default/net/network
 
 
 def test_picks_are_written_in_order_and_read_back() -> None:
-    [without] = recorded([weighing("a", "1")])
-    [record] = binding.to_records(bound([weighing("a", "1")])[0], [], {KEY: PICKS})
+    [without] = recorded([weighted_class("a", "1")])
+    [record] = binding.to_records(bound([weighted_class("a", "1")])[0], [], {KEY: PICKS})
     assert "picks" not in bindings_file.write([without], stack="dev")
     text = bindings_file.write([record], stack="dev")
     [again] = bindings_file.read(text, file="bindings.yaml")
@@ -298,7 +181,7 @@ def test_picks_are_written_in_order_and_read_back() -> None:
 
 
 def test_a_key_as_long_as_it_likes() -> None:
-    record = replace(recorded([weighing("a", "1")])[0], picks={f"{'t' * 63} spec.{'deep.' * 40}xRef": "Kind.g/n"})
+    record = replace(recorded([weighted_class("a", "1")])[0], picks={f"{'t' * 63} spec.{'deep.' * 40}xRef": "Kind.g/n"})
     [again] = bindings_file.read(bindings_file.write([record], stack="dev"), file="bindings.yaml")
     assert again.picks == record.picks
 
@@ -310,8 +193,8 @@ def test_all_lines_of_picks_dropped() -> None:
 
 @pytest.mark.parametrize("rebind", [set(), {KEY}], ids=["kept", "rebound"])
 def test_a_binding_knows_its_recorded_picks(rebind: set[ClaimKey]) -> None:
-    before = [replace(r, picks=PICKS) for r in recorded([weighing("a", "1")])]
-    [again], _ = bound([weighing("a", "1"), weighing("b", "99")], before, rebind)
+    before = [replace(r, picks=PICKS) for r in recorded([weighted_class("a", "1")])]
+    [again], _ = bound([weighted_class("a", "1"), weighted_class("b", "99")], before, rebind)
     assert again.picks == PICKS
 
 
@@ -325,7 +208,7 @@ def test_a_binding_knows_its_recorded_picks(rebind: set[ClaimKey]) -> None:
     ],
 )
 def test_unrecorded_picks(before: dict[str, str], now: dict[str, str], words: list[str]) -> None:
-    [fresh], _ = bound([weighing("a", "1")])
+    [fresh], _ = bound([weighted_class("a", "1")])
     known = replace(fresh, recorded=True, picks=before)
     problems = binding.unrecorded_picks(known, now, "dev")
     assert [p.what for p in problems] == [f"{KEY}, {w}" for w in words]

@@ -15,7 +15,7 @@ from claimsmith.base.names import GroupKind
 from claimsmith.cli.app import app as cli
 from claimsmith.compose import external_names
 from claimsmith.compose.cluster_records import records_of
-from claimsmith.compose.expand import claim_data
+from claimsmith.compose.drafts import claim_data
 from claimsmith.compose.plan import Plan
 from claimsmith.platform import bindings_file, settings
 from claimsmith.platform.binding import to_records

@@ -12,7 +12,8 @@ import yaml
 from claimsmith.base.errors import BindingError, CatalogError, ComposeError, EngineError
 from claimsmith.compose.plan import PlannedClaim
 from claimsmith.platform import binding, bindings_file
-from claimsmith.platform.binding import Binding, Record, Unbound
+from claimsmith.platform.binding import Binding, Record
+from claimsmith.platform.selection import Unbound
 from claimsmith.project.project import Project
 from tests.support.native_plans import DATABASE, PASSWORD, POSTGRESQL, ROLE, native, native_class
 from tests.support.samples import (

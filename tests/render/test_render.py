@@ -5,10 +5,10 @@ import yaml
 from claimsmith import render
 from claimsmith.base import yaml_text
 from claimsmith.base.values import Ref
-from claimsmith.platform import binding
+from claimsmith.platform import selection
 from tests.support.samples import GROUP, SERVER, claim_data, class_data, planned
 
-CLASS = class_data("c", {"base": SERVER}, {"base": GROUP}, annotations={binding.IS_DEFAULT: "true"})
+CLASS = class_data("c", {"base": SERVER}, {"base": GROUP}, annotations={selection.IS_DEFAULT: "true"})
 
 
 def plan():
@@ -48,7 +48,7 @@ def test_where_the_data_comes_from_is_a_comment() -> None:
 
 
 def test_there_is_no_secret_without_sources() -> None:
-    klass = class_data("c", {"base": GROUP}, annotations={binding.IS_DEFAULT: "true"})
+    klass = class_data("c", {"base": GROUP}, annotations={selection.IS_DEFAULT: "true"})
     plan = planned([klass], [claim_data(writeConnectionSecretToRef={"name": "s"})])
     assert "kind: Secret" not in render.render(plan)
     assert ["none is created" in warning.what for warning in plan.warnings] == [True]

@@ -21,7 +21,8 @@ from claimsmith.base.labels import CLAIM_LABELS
 from claimsmith.base.names import ClaimKey, GroupKind
 from claimsmith.base.values import Ref, mapped, object_at
 from claimsmith.compose import references
-from claimsmith.compose.expand import Child, expand
+from claimsmith.compose.drafts import Child
+from claimsmith.compose.expand import expand
 from claimsmith.compose.plan import Plan, PlannedClaim
 from claimsmith.compose.planning import build_plan
 from claimsmith.compose.references import Candidate, Selection, Table

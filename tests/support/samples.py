@@ -13,7 +13,8 @@ import yaml
 
 from claimsmith.base.documents import Document, read_documents
 from claimsmith.base.names import ClaimKey
-from claimsmith.compose.expand import Expansion, expand
+from claimsmith.compose.drafts import Expansion
+from claimsmith.compose.expand import expand
 from claimsmith.compose.native_types import native_types
 from claimsmith.compose.plan import Plan
 from claimsmith.compose.planning import build_plan
@@ -22,7 +23,7 @@ from claimsmith.compose.references import Table
 from claimsmith.dialects.common.claim import Claim
 from claimsmith.dialects.common.klass import Class
 from claimsmith.kubernetes.scope import Scopes
-from claimsmith.platform import binding
+from claimsmith.platform import binding, selection
 from claimsmith.platform.catalog import Catalog, read_catalog
 from claimsmith.project import sdks
 
@@ -53,6 +54,15 @@ def class_data(
             "resources": list(resources_) or [{"base": BUCKET}],
         },
     }
+
+
+DEFAULT_CLASS = {selection.IS_DEFAULT: "true"}
+"""The annotations of a default class."""
+
+
+def weighted_class(name: str, weight: str, **labels: str) -> dict[str, Any]:
+    """A default class with a weight."""
+    return class_data(name, annotations={selection.WEIGHT: weight, **DEFAULT_CLASS}, labels=labels)
 
 
 def claim_data(name: str = "sql", *, namespace: str = "default", kind: str = "Database", **spec: Any) -> dict[str, Any]:

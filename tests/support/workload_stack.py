@@ -8,16 +8,15 @@ from typing import Any
 from claimsmith.base.documents import read_documents
 from claimsmith.base.names import ClaimKey
 from claimsmith.compose import scheduling
-from claimsmith.compose.expand import Expansion, expand
+from claimsmith.compose.drafts import Expansion
+from claimsmith.compose.expand import expand
 from claimsmith.compose.plan import Plan, given_resource
 from claimsmith.compose.planning import build_plan
 from claimsmith.dialects.common.bindable import read_bindable
 from claimsmith.kubernetes.scope import Scopes
 from claimsmith.platform.binding import Record
 from claimsmith.platform.catalog import Catalog, read_catalog
-from tests.e2e.workload_examples import (
-    development_class,
-)
+from tests.e2e.workload_examples import development_class
 from tests.support.samples import documents_of
 
 Data = dict[str, Any]

@@ -19,7 +19,7 @@ from claimsmith.deploy import static
 from claimsmith.deploy.members import Members, find_members
 from claimsmith.kubernetes.client import Cluster
 from claimsmith.kubernetes.crds import permissive_crd
-from claimsmith.platform import binding, bindings_file
+from claimsmith.platform import binding, bindings_file, selection
 from claimsmith.project.project import Project
 from claimsmith.tools.bind import bind
 from tests.support.platform_documents import (
@@ -185,8 +185,8 @@ def test_all_dialects_are_one_list_of_candidates(tmp_path: Path) -> None:
     }
     found = project(tmp_path, [ours, aggregate, redis_class("plain", labels={"tier": "x"})], [redis(classSelector={})])
     [claim] = found.catalog("dev").claims.values()
-    choice = binding.choose(claim, found.catalog("dev"))
-    assert isinstance(choice, binding.Choice)
+    choice = selection.choose(claim, found.catalog("dev"))
+    assert isinstance(choice, selection.Choice)
     assert sorted(key.group_kind.kind for key in choice.candidates) == [
         "AggregateResourceClass",
         "CloudMemorystoreInstanceClass",

@@ -12,7 +12,6 @@ import typer
 
 from claimsmith.cli import (
     accept,
-    arguments,
     backend,
     completion,
     console,
@@ -22,12 +21,13 @@ from claimsmith.cli import (
     local,
     outline,
     queries,
+    render,
     review,
     scaffold,
     stacks,
     toolchain,
 )
-from claimsmith.cli.console import CheckFormat, Format, Output, Strict, TextFormat
+from claimsmith.cli.console import CheckFormat, Format, Output, Strict
 from claimsmith.cli.help import App
 from claimsmith.cli.queries import Stack
 from claimsmith.tools.json_answers import Answer, foreign_text
@@ -200,131 +200,7 @@ def bind(
     raise typer.Exit(1 if result.errors or (check and result.changed) else 0)
 
 
-@app.command()
-@console.command
-def render(
-    stack: Annotated[
-        str,
-        typer.Argument(
-            metavar="STACK|FILE",
-            help="The environment; or the file of a composite.",
-            autocompletion=completion.stacks,
-        ),
-    ],
-    claim: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="CLAIM|FILE",
-            help="One claim: its name, or Kind.group/namespace/name. Or the composition's file.",
-            autocompletion=completion.claims,
-        ),
-    ] = None,
-    functions: Annotated[
-        Path | None, typer.Argument(metavar="FUNCTIONS", help="With files: the functions of the pipeline.")
-    ] = None,
-    observed: Annotated[
-        Path | None,
-        typer.Option(
-            "--observed-resources",
-            "--observed",
-            # As in `crossplane render`, whose flags this command takes for files.
-            "-o",
-            metavar="PATH",
-            help="With files: what exists already, a file or folder.",
-        ),
-    ] = None,
-    environment: Annotated[
-        list[Path] | None, typer.Option(metavar="FILE", help="With files: data of the environment.")
-    ] = None,
-    extra: Annotated[
-        list[Path] | None,
-        typer.Option(
-            "--required-resources",
-            "--extra-resources",
-            "--extra",
-            "-e",
-            metavar="PATH",
-            help="With files: what functions may require, a file or folder.",
-        ),
-    ] = None,
-    required_schemas: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="With files: OpenAPI documents that functions may require."),
-    ] = None,
-    context_files: Annotated[
-        list[str] | None,
-        typer.Option(metavar="KEY=FILE", help="With files: a part of the context, JSON or YAML."),
-    ] = None,
-    context_values: Annotated[
-        list[str] | None,
-        typer.Option(metavar="KEY=VALUE", help="With files: a part of the context, JSON or YAML."),
-    ] = None,
-    function_credentials: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="With files: Secrets that steps pass to their functions."),
-    ] = None,
-    xrd: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="With files: the definition, for its defaults.")
-    ] = None,
-    include_full_xr: Annotated[bool, typer.Option("--include-full-xr", "-x", help="With files: all of it.")] = False,
-    include_function_results: Annotated[
-        bool, typer.Option("--include-function-results", "-r", help="With files: results as documents.")
-    ] = False,
-    include_context: Annotated[
-        bool, typer.Option("--include-context", "-c", help="With files: the context as a document.")
-    ] = False,
-    timeout: Annotated[
-        str | None,
-        typer.Option(metavar="DURATION", help="With files: how long an external function may take, such as 1m30s."),
-    ] = None,
-    output: Annotated[TextFormat, typer.Option("--output", help="How to print it.")] = TextFormat.yaml,
-) -> None:
-    """Print the resources of a stack as YAML, in the order of creation.
-
-    Needs no engine and no cluster, and contains no secret. Given the files of a composite and its composition, it
-    prints the resources composed for the composite, as Crossplane's render command does.
-
-    Example: claimsmith render dev > before.yaml
-
-    Example: claimsmith render xr.yaml composition.yaml functions.yaml --observed-resources observed/
-    """
-    if Path(stack).is_file():
-        from claimsmith import render as renderer
-        from claimsmith.tools.render import composite as offline
-
-        if claim is None:
-            raise typer.BadParameter("the composition's file is missing", param_hint="CLAIM")
-        files = offline.Files(
-            Path(stack),
-            Path(claim),
-            functions,
-            observed,
-            tuple(environment or ()),
-            tuple(extra or ()),
-            xrd,
-            required_schemas,
-            function_credentials,
-            {key: Path(value) for key, value in arguments.pairs(context_files, "--context-files").items()},
-            arguments.pairs(context_values, "--context-values"),
-        )
-        parts = offline.Parts(include_full_xr, include_function_results, include_context)
-        made, warnings = offline.render(files, parts, timeout=arguments.seconds(timeout, "--timeout"))
-        console.print_problems(warnings, label="warning")
-        console.print_result(output, Answer("render", {"items": made}), renderer.as_stream(made))
-        return
-    if observed and str(observed) in list(TextFormat):
-        raise typer.BadParameter(f"it names observed resources; use --output {observed}", param_hint="-o")
-    of_files = (functions, observed, environment, extra, required_schemas, context_files, context_values)
-    if any((*of_files, function_credentials, xrd, include_full_xr, include_function_results, include_context, timeout)):
-        raise typer.BadParameter(f"there is no file {stack!r}, and a stack takes a claim at most", param_hint="STACK")
-    from claimsmith.tools.render import stack as whole
-
-    if output == TextFormat.json:
-        items = whole.rendered_documents(console.find_project(), stack, claim)
-        console.print_json(Answer("render", {"items": items}))
-    else:
-        for part in whole.rendered(console.find_project(), stack, claim):
-            console.print_document(part)
+app.command()(render.render)
 
 
 @app.command()

@@ -84,17 +84,14 @@ def up(
 
     Example: claimsmith up --affected --base origin/main --label region=eu
     """
-    from claimsmith.tools.fleet.selection import Wanted
-    from claimsmith.tools.fleet.stack import Command, Options
-
-    options = Options(
-        Command.up,
-        allow_destructive,
-        skip_preview,
-        until_settled,
-        arguments.seconds(lock_timeout, "--lock-timeout") or 0,
+    options = _options(
+        "up",
+        lock_timeout,
+        allow_destructive=allow_destructive,
+        skip_preview=skip_preview,
+        until_settled=until_settled,
     )
-    wanted = Wanted(stacks or (), all_, affected, arguments.pairs(label, "--label"), base)
+    wanted = _wanted(stacks, all_, label, affected=affected, base=base)
     _run(options, wanted, parallel=parallel, resume=resume, yes=yes, output=output)
 
 
@@ -119,11 +116,8 @@ def preview(
 
     Example: claimsmith preview --affected --base origin/main
     """
-    from claimsmith.tools.fleet.selection import Wanted
-    from claimsmith.tools.fleet.stack import Command, Options
-
-    options = Options(Command.preview, lock_timeout=arguments.seconds(lock_timeout, "--lock-timeout") or 0)
-    wanted = Wanted(stacks or (), all_, affected, arguments.pairs(label, "--label"), base)
+    options = _options("preview", lock_timeout)
+    wanted = _wanted(stacks, all_, label, affected=affected, base=base)
     _run(options, wanted, parallel=parallel, resume=resume, yes=True, output=output)
 
 
@@ -142,11 +136,8 @@ def refresh(
 
     Example: claimsmith refresh --label region=eu
     """
-    from claimsmith.tools.fleet.selection import Wanted
-    from claimsmith.tools.fleet.stack import Command, Options
-
-    options = Options(Command.refresh, lock_timeout=arguments.seconds(lock_timeout, "--lock-timeout") or 0)
-    wanted = Wanted(stacks or (), all_, labels=arguments.pairs(label, "--label"))
+    options = _options("refresh", lock_timeout)
+    wanted = _wanted(stacks, all_, label)
     _run(options, wanted, parallel=parallel, resume=resume, yes=yes, output=output)
 
 
@@ -168,14 +159,36 @@ def destroy(
 
     Example: claimsmith destroy --label purpose=test --allow-destructive
     """
-    from claimsmith.tools.fleet.selection import Wanted
+    options = _options("destroy", lock_timeout, allow_destructive=allow_destructive)
+    wanted = _wanted(stacks, all_, label)
+    _run(options, wanted, parallel=parallel, resume=resume, yes=yes, output=output)
+
+
+def _options(
+    command: str,
+    lock_timeout: str | None,
+    *,
+    allow_destructive: bool = False,
+    skip_preview: bool = False,
+    until_settled: int = 1,
+) -> Options:
     from claimsmith.tools.fleet.stack import Command, Options
 
-    options = Options(
-        Command.destroy, allow_destructive, lock_timeout=arguments.seconds(lock_timeout, "--lock-timeout") or 0
-    )
-    wanted = Wanted(stacks or (), all_, labels=arguments.pairs(label, "--label"))
-    _run(options, wanted, parallel=parallel, resume=resume, yes=yes, output=output)
+    seconds = arguments.seconds(lock_timeout, "--lock-timeout") or 0
+    return Options(Command(command), allow_destructive, skip_preview, until_settled, seconds)
+
+
+def _wanted(
+    stacks: Sequence[str] | None,
+    all_: bool,
+    label: list[str] | None,
+    *,
+    affected: bool = False,
+    base: str | None = None,
+) -> Wanted:
+    from claimsmith.tools.fleet.selection import Wanted
+
+    return Wanted(stacks or (), all_, affected, arguments.pairs(label, "--label"), base)
 
 
 def _run(options: Options, wanted: Wanted, *, parallel: int, resume: bool, yes: bool, output: Format) -> None:
@@ -290,10 +303,9 @@ def matrix(
     Example: claimsmith ci matrix --base "$CI_MERGE_REQUEST_DIFF_BASE_SHA" --output gitlab > stacks.yml
     """
     from claimsmith.tools.fleet.matrix import matrix as matrix_of
-    from claimsmith.tools.fleet.selection import Wanted, select
+    from claimsmith.tools.fleet.selection import select
 
-    labels = arguments.pairs(label, "--label")
-    wanted = Wanted(all=all_, affected=not all_, labels=labels, base=base)
+    wanted = _wanted(None, all_, label, affected=not all_, base=base)
     found = matrix_of(select(console.find_project(), wanted), runners=runners)
     for stack in found.removed:
         console.say(f"{stack} is gone from the files: destroy it from the base, or its resources stay")
@@ -426,7 +438,7 @@ def operator(
     """
     from claimsmith.base.yaml_text import text_of
     from claimsmith.tools.fleet.operator import OperatorSource, stack_objects
-    from claimsmith.tools.fleet.selection import Wanted, select
+    from claimsmith.tools.fleet.selection import select
 
     variables: dict[str, tuple[str, str]] = {}
     for name, place in arguments.pairs(env_secret, "--env-secret").items():
@@ -435,7 +447,7 @@ def operator(
             raise typer.BadParameter(f"write VARIABLE=SECRET/KEY, not {name}={place}", param_hint="--env-secret")
         variables[name] = (secret, key)
     project = console.find_project()
-    selection = select(project, Wanted(stacks or (), all_, labels=arguments.pairs(label, "--label")))
+    selection = select(project, _wanted(stacks, all_, label))
     source = OperatorSource(repository, branch, backend, organization, namespace, service_account, variables)
     objects = stack_objects(project, selection.needs, source)
     console.print_document("".join(f"---\n{text_of(item)}" for item in objects))

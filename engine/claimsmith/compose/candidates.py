@@ -13,7 +13,7 @@ from claimsmith.base.errors import EngineError
 from claimsmith.base.names import GroupKind
 from claimsmith.base.values import Ref
 from claimsmith.compose import references
-from claimsmith.compose.expand import Child, Draft
+from claimsmith.compose.drafts import Child, Draft
 from claimsmith.compose.references import Candidate, Selection, Table
 from claimsmith.dialects.common import ordering
 from claimsmith.dialects.common.dialect import Identity

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from claimsmith.base.errors import Problem
 from claimsmith.base.names import is_native
-from claimsmith.compose.expand import Child
+from claimsmith.compose.drafts import Child
 from claimsmith.compose.plan import Plan, PlannedClaim
 
 _SETTING = "claimsmith:kubeconfig"

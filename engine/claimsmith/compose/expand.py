@@ -1,52 +1,49 @@
 """From claims to drafts: each claim is bound, its children are composed, and composites among them are claims again.
 
-A draft is a bound claim with its patched and dressed children; a child of a defined kind is a draft of its own, so
-that composites of composites become a tree. References between children are not followed yet.
+References between children are not followed yet.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
 from claimsmith import templating
-from claimsmith.base import fieldpath
 from claimsmith.base.documents import Document
-from claimsmith.base.errors import BindingError, Collector, ComposeError, EngineError, Problem, Refused, Source, at
+from claimsmith.base.errors import BindingError, Collector, ComposeError, Problem, Refused, at
 from claimsmith.base.labels import IMPORT
 from claimsmith.base.names import ChildAddress, ClaimKey
-from claimsmith.base.values import Ref, SiblingOutput, has, known, mapped, object_at
+from claimsmith.base.values import object_at
 from claimsmith.compose import piped
+from claimsmith.compose.child_documents import (
+    applied_patch,
+    composed_document,
+    patch_outward,
+    sibling_of,
+    value_of_sibling,
+    with_sibling_outputs,
+)
+from claimsmith.compose.drafts import Child, Draft, Expansion, claim_data
 from claimsmith.compose.identity import dress, identity_of
 from claimsmith.compose.limits import refuse_huge, refuse_name
-from claimsmith.compose.native_children import (
-    UNKNOWN,
-    NativeTypes,
-    imports_of,
-    native_document,
-    resolved,
-    sibling_value,
-)
-from claimsmith.compose.options import Options, options_of
-from claimsmith.compose.piped import Live, Piped
+from claimsmith.compose.native_children import UNKNOWN, NativeTypes, imports_of, native_document
+from claimsmith.compose.options import options_of
+from claimsmith.compose.piped import Live
 from claimsmith.compose.unrolling import is_varied, unrolled
 from claimsmith.dialects.common import ordering
 from claimsmith.dialects.common.claim import Claim
-from claimsmith.dialects.common.dialect import SECRET_REF, Dialect, Identity
-from claimsmith.dialects.common.klass import Opaque, Patch, Side, Template
-from claimsmith.dialects.common.template import cleaned
+from claimsmith.dialects.common.klass import Side, Template
 from claimsmith.dialects.workloads.reading import APPLICATION, Application, read_application
 from claimsmith.functions.registry import Declared
 from claimsmith.kubernetes.scope import Scopes, refuse_elsewhere
-from claimsmith.patching import environments, patches, transforms
-from claimsmith.patching.compiled import Composed, Reader, compiled
+from claimsmith.patching import environments
+from claimsmith.patching.compiled import Composed, Reader
 from claimsmith.platform.binding import (
     Binding,
     ClassChanged,
     Record,
-    Unbound,
     accepted,
     bind_one,
     changed_and_gone,
@@ -54,81 +51,7 @@ from claimsmith.platform.binding import (
     folded,
 )
 from claimsmith.platform.catalog import Catalog
-
-Sides = dict[Side, dict[str, Any]]
-"""What patches read and write beside the child: the claim, and the environment."""
-
-
-@dataclass(frozen=True, slots=True)
-class Child:
-    """One resource of a claim: its whole document, and how it is deployed."""
-
-    address: ChildAddress
-    template: Template
-    document: dict[str, Any]
-    options: Options
-    outcomes: tuple[patches.Outcome, ...] = ()
-    picks: Mapping[str, str] = field(default_factory=dict)
-    """The addresses of what its selectors picked among all resources of the stack, by the reference's path."""
-
-    @property
-    def name(self) -> str:
-        """The resource's name in the cluster; of a native one, its name for the engine."""
-        return str(self.document["metadata"]["name"])
-
-    @property
-    def namespace(self) -> str:
-        """The resource's namespace, empty at cluster scope."""
-        return str(self.document["metadata"].get("namespace", ""))
-
-
-@dataclass(slots=True)
-class Draft:
-    """A bound claim with its children; composites among them are drafts themselves, under their template's name."""
-
-    binding: Binding
-    identity: Identity
-    template: str = ""
-    children: list[Child] = field(default_factory=list)
-    nested: list[Draft] = field(default_factory=list)
-    outcomes: tuple[patches.Outcome, ...] = ()
-    """The outcomes of the patches of its template."""
-    applications: list[Application] = field(default_factory=list)
-    """Applications that it composes for other clusters: scheduled like those that users write."""
-    status: dict[str, Any] = field(default_factory=dict)
-    """The status that patches of its children write: mostly values that are known only later."""
-    environment: dict[str, Any] = field(default_factory=dict)
-    """The environment of its composition."""
-    piped: Piped | None = None
-    """What its pipeline makes, for a composition with other functions than patches."""
-
-    def sides(self) -> Sides:
-        """What patches read beside the child: the claim with its final status, and the environment."""
-        status = {ordering.STATUS: self.status} if self.binding.klass.dialect.pipelined else {}
-        return {Side.claim: {**claim_data(self.binding), **status}, Side.environment: self.environment}
-
-    def walk(self) -> Iterator[Draft]:
-        """This draft and all below it, parents first."""
-        yield self
-        for draft in self.nested:
-            yield from draft.walk()
-
-
-@dataclass(frozen=True, slots=True)
-class Expansion:
-    """All claims of a stack as drafts, and those that nothing serves."""
-
-    drafts: tuple[Draft, ...]
-    unbound: tuple[Unbound, ...]
-    environments: tuple[Mapping[str, Any], ...] = ()
-    """What compositions may read beside their composites."""
-    warnings: tuple[Problem, ...] = ()
-    complete: bool = True
-    """Whether every claim could be composed: else references may lead to what is missing here."""
-
-    def bindings(self) -> list[Binding]:
-        """Every binding, those of composites below their claims'."""
-        return [d.binding for root in self.drafts for d in root.walk()]
+from claimsmith.platform.selection import Unbound
 
 
 def expand(
@@ -184,23 +107,6 @@ def expand(
     return Expansion(
         tuple(drafts), tuple(expander.unbound), environments, tuple(expander.warnings), complete=not failed
     )
-
-
-def claim_data(binding: Binding) -> dict[str, Any]:
-    """The claim as patches read it: with its namespace and uid filled in."""
-    data = binding.claim.data
-    key = binding.claim.key
-    place = {"namespace": key.namespace} if key.namespace else {}
-    metadata = {**(data.get("metadata") or {}), **place, "uid": binding.uid}
-    spec = with_secret_place(data.get("spec") or {}, key.name, binding.klass.dialect, binding.klass.secret_namespace)
-    return {**data, "metadata": metadata, "spec": spec}
-
-
-def with_secret_place(spec: dict[str, Any], name: str, dialect: Dialect, namespace: str | None) -> dict[str, Any]:
-    """The spec of a composite with the place of its Secret, as its control plane fills it in where nobody else did."""
-    if not dialect.default_secret or not namespace:
-        return spec
-    return {**spec, SECRET_REF: {"namespace": namespace, "name": name, **(spec.get(SECRET_REF) or {})}}
 
 
 @dataclass(slots=True)
@@ -270,7 +176,7 @@ class _Expander:
                 if operation.template:
                     child = self._child(operation.template, draft, reader, waits.get(operation.name, ()), above)
                     if child:
-                        _patch_outward(operation, child, reader, binding)
+                        patch_outward(operation, child, reader, binding)
                 else:
                     self._environment(operation, reader, binding)
         problems.raise_as(ComposeError)
@@ -310,13 +216,13 @@ class _Expander:
     ) -> Child | Draft | None:
         """The child of a template, added to the draft; None where it is deployed elsewhere, or not yet."""
         binding, identity = draft.binding, draft.identity
-        composed = _composed(template, reader, binding)
+        composed = composed_document(template, reader, binding)
         if not composed.fits:
             refuse_huge(composed, template, binding)
         if template.native:
             return self._native(template, composed, draft)
         dressed = dress(
-            _resolved(composed.document, template, draft),
+            with_sibling_outputs(composed.document, template, draft),
             template.name,
             identity,
             class_ref=template.class_ref,
@@ -354,8 +260,8 @@ class _Expander:
                 template,
                 identity,
                 binding.klass,
-                value_of=partial(_sibling_value, draft),
-                depended=partial(_sibling, draft),
+                value_of=partial(value_of_sibling, draft),
+                depended=partial(sibling_of, draft),
                 types=self.types,
             )
         with at(binding.claim.document.source_of(("metadata", "annotations", IMPORT)), prefix=prefix):
@@ -378,7 +284,7 @@ class _Expander:
         """Start the environment, or apply one of its patches."""
         sides = reader.sides
         if operation.patch:
-            _applied(operation.patch, sides, None, binding)
+            applied_patch(operation.patch, sides, None, binding)
             reader.forget()
             return
         configs = [d.data for d in self.catalog.crossplane.environments.values()]
@@ -434,98 +340,6 @@ def _application(template: Template, document: dict[str, Any], binding: Binding)
             fix = "compose it in an application: a kind that an ApplicationDefinition defines"
             raise ComposeError(Problem(f"{APPLICATION} lives in a namespace, and its parent does not", fix=fix))
         return read_application(Document(document, where.file, where.line))
-
-
-def _composed(template: Template, reader: Reader, binding: Binding) -> Composed:
-    """The document of a template: its base with its patches applied, or its rendered text."""
-    if template.opaque is None:
-        return compiled(template).make(reader, lambda problem, patch: _blamed(problem, patch, template, binding))
-    where = binding.klass.source_of(template)
-    with at(where, prefix=f"{binding.claim.key}, child {template.name!r}: "):
-        return Composed(templated(template.opaque, template.base, reader.sides[Side.claim], where), (), fits=False)
-
-
-def _resolved(document: dict[str, Any], template: Template, draft: Draft) -> dict[str, Any]:
-    """The document of a Kubernetes object with the outputs of native siblings that its base names."""
-    if not template.is_interpolated:
-        return document
-    found: dict[str, Any] = mapped(document, lambda leaf: resolved(leaf, partial(_sibling_value, draft)))
-    return found
-
-
-def _sibling_value(draft: Draft, output: SiblingOutput) -> Any:
-    """A field of a sibling, as a class names it: the siblings that a template needs are composed before it."""
-    nested = next((n for n in draft.nested if n.template == output.template), None)
-    if nested:
-        path = fieldpath.to_text(output.path)
-        return patches.read(observed(nested, (path,)), output.path)
-    child = next((c for c in draft.children if c.template.name == output.template), None)
-    if child is None:
-        what = f"${{{output}}} names a sibling that is no resource of this stack"
-        raise ComposeError(Problem(what, fix="name a sibling that is deployed here"))
-    return sibling_value(output, child.address, native=child.template.native, document=child.document)
-
-
-def _sibling(draft: Draft, name: str) -> Ref | None:
-    """A sibling as something to come after; None for a composite, whose children all come before its parent's."""
-    child = next((c for c in draft.children if c.template.name == name), None)
-    return Ref(child.address, ()) if child else None
-
-
-def _patch_outward(operation: ordering.Operation, child: Child | Draft, reader: Reader, binding: Binding) -> None:
-    """Apply the patches that read a composed child."""
-    for patch in operation.outward:
-        reader.forget()
-        _applied(patch, {**reader.sides, Side.resource: observed(child, patch.reads)}, operation.template, binding)
-
-
-def observed(child: Child | Draft, paths: Iterable[str]) -> dict[str, Any]:
-    """A child as its outward patches read it: fields that are known later, with their values where these are certain.
-
-    The status of a nested composite is complete already.
-    """
-    if isinstance(child, Draft):
-        return {**claim_data(child.binding), ordering.STATUS: child.status}
-    document: dict[str, Any] = {}
-    for text in paths:
-        path = fieldpath.parse(text)
-        certain = known(fieldpath.get(child.document, path)) if has(child.document, text) else None
-        fieldpath.put(document, path, Ref(child.address, path, known=certain))
-    return document
-
-
-def templated(
-    opaque: Opaque, base: Mapping[str, Any], claim: Mapping[str, Any], where: Source | None = None
-) -> dict[str, Any]:
-    """The document that a template's text renders to for a claim; it must be of the template's kind."""
-    document = templating.render_document(opaque.engine, opaque.text, claim)
-    head = {key: document[key] for key in ("apiVersion", "kind")}
-    if head != {key: base[key] for key in ("apiVersion", "kind")}:
-        what = f"the template rendered {head['apiVersion']} {head['kind']}, not {base['apiVersion']} {base['kind']}"
-        raise ComposeError(Problem(what, where, fix="let it begin with the apiVersion and kind of its class"))
-    return cleaned(document, Document(document, where.file if where else ""), "", [], placed=True)
-
-
-def _applied(patch: Patch, sides: Sides, template: Template | None, binding: Binding) -> patches.Outcome:
-    """The outcome of a patch; its problems are reported with their places."""
-    try:
-        return patches.apply(patch, sides)
-    except EngineError as error:
-        raise ComposeError(*(_blamed(p, patch, template, binding) for p in error.problems)) from error
-
-
-def _blamed(problem: Problem, patch: Patch, template: Template | None, binding: Binding) -> Problem:
-    """The problem of a patch with both places: the claim's field where there is one, and the patch in the class."""
-    document = (template.document if template else None) or binding.klass.document
-    patch_place = document.source_of(patch.at)
-    whose = f"child {template.name!r}" if template else "environment"
-    from_claim = patch.origin is Side.claim and patch.reads
-    # What a transform refuses is a value of the claim: its field comes first.
-    field = f"{patch.reads[0]}: " if from_claim and transforms.AT in problem.what else ""
-    what = f"{binding.claim.key}, {whose}: {field}{problem.what} (patch at {patch_place})"
-    where = binding.claim.document.source_of(patch.reads[0]) if from_claim else patch_place
-    fix = problem.fix or "fix the claim's value or the class's patch"
-    return replace(problem, what=what, where=where, path=problem.path or patch.reads[0], fix=fix)
 
 
 def _refuse_circle(claim: Claim, above: tuple[Claim, ...]) -> None:

@@ -20,7 +20,7 @@ from claimsmith.base.errors import Problem, Source
 from claimsmith.base.labels import EXTERNAL_NAME
 from claimsmith.base.names import GroupKind
 from claimsmith.base.values import is_later, known, object_at, value_at
-from claimsmith.compose.expand import Child
+from claimsmith.compose.drafts import Child
 from claimsmith.compose.plan import GivenResource, Plan, PlannedClaim
 from claimsmith.dialects.common.klass import Side
 from claimsmith.dialects.common.native import OPTIONS, PROPERTIES

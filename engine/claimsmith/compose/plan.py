@@ -13,7 +13,7 @@ from typing import Any
 from claimsmith.base.errors import Problem
 from claimsmith.base.names import ObjectKey
 from claimsmith.compose.connections import Connection, SecretSource
-from claimsmith.compose.expand import Child
+from claimsmith.compose.drafts import Child
 from claimsmith.compose.options import Options, options_of
 from claimsmith.compose.piped import Piped
 from claimsmith.compose.references import Candidate
@@ -21,7 +21,8 @@ from claimsmith.compose.released import Released
 from claimsmith.compose.workload_plan import PlannedWorkload
 from claimsmith.compose.workload_targets import Published
 from claimsmith.dialects.common.dialect import Identity
-from claimsmith.platform.binding import Binding, Unbound, pick_key
+from claimsmith.platform.binding import Binding, pick_key
+from claimsmith.platform.selection import Unbound
 from claimsmith.platform.unread import Unread
 
 

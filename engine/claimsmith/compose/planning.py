@@ -18,7 +18,7 @@ from claimsmith.compose.collisions import (
     refuse_shared_composites,
 )
 from claimsmith.compose.connections import SecretSource, connections_of
-from claimsmith.compose.expand import Child, Draft, Expansion, claim_data
+from claimsmith.compose.drafts import Child, Draft, Expansion, claim_data
 from claimsmith.compose.plan import GivenResource, Plan, PlannedClaim, candidate_of_given, hold
 from claimsmith.compose.references import NO_MATCH, Candidate, Table
 from claimsmith.compose.scheduling import Schedule
@@ -46,53 +46,71 @@ def build_plan(
 
     `refused` takes them where the other claims are to be planned all the same.
     """
-    problems = Collector()
     drafts = [d for root in expansion.drafts for d in root.walk()]
-    targets = candidates_of(drafts)
+    finished_claims = _finished(expansion, _candidates(drafts, given), table, refused)
+    _refuse_collisions(finished_claims, given, refused)
+    claims = _in_order(finished_claims)
+    scheduled = schedule or Schedule()
+    messages = (
+        *warnings,
+        *expansion.warnings,
+        *(w for d in drafts for w in _contrary(d)),
+        *(_no_details(c) for c in claims if c.binding.claim.secret_name and not c.connections),
+        *scheduled.unscheduled,
+        *(p for root in claims for c in root.walk() for p in unrecorded_picks(c.binding, c.picks, stack)),
+    )
+    return Plan(
+        project,
+        stack,
+        claims,
+        tuple(_claimed(resource, claims) for resource in given),
+        expansion.unbound,
+        messages,
+        plan_workloads(scheduled, made=_secret_writers(claims, given), scopes=scopes or Scopes({})),
+        scheduled.targets,
+        environments=expansion.environments,
+    )
+
+
+def _candidates(drafts: Sequence[Draft], given: Sequence[GivenResource]) -> dict[GroupKind, list[Candidate]]:
+    """What selectors may select: the children of all drafts, and the provided resources."""
+    found = candidates_of(drafts)
     for resource in given:
-        targets.setdefault(resource.key.group_kind, []).append(candidate_of_given(resource))
-    claims: list[PlannedClaim] = []
-    needs: dict[str, list[tuple[str, str]]] = {}
+        found.setdefault(resource.key.group_kind, []).append(candidate_of_given(resource))
+    return found
+
+
+def _finished(
+    expansion: Expansion, targets: Mapping[GroupKind, Sequence[Candidate]], table: Table, refused: Refused | None
+) -> list[PlannedClaim]:
+    """The claims that can be finished; the problems of the others are reported together."""
+    problems = Collector()
+    claims = []
     for draft in expansion.drafts:
         with problems.catch():
-            claim = finished(draft, targets, table)
-            claims.append(claim)
-            needs[claim.address] = _outside_needs(claim)
+            claims.append(finished(draft, targets, table))
     if not expansion.complete:
         problems.problems = [p for p in problems.problems if p.rule != NO_MATCH]
     problems.raise_as(ComposeError, refused)
+    return claims
+
+
+def _refuse_collisions(claims: Sequence[PlannedClaim], given: Sequence[GivenResource], refused: Refused | None) -> None:
+    """Refuse what two claims would both compose, hold or name."""
+    problems = Collector()
     refuse_shared_composites(claims, problems)
     everything = [c for root in claims for c in root.walk()]
     refuse_doubles(everything, given, problems)
     refuse_native_doubles(everything, problems)
     refuse_read_twice(everything, problems)
     problems.raise_as(ComposeError, refused)
+
+
+def _in_order(claims: Sequence[PlannedClaim]) -> tuple[PlannedClaim, ...]:
+    """The claims, each after those that its children refer to."""
     by_address = {c.address: c for c in claims}
-    order = topological.ordered(list(by_address), needs)
-    claims_in_order = tuple(by_address[a] for a in order)
-    resources = tuple(_claimed(resource, claims_in_order) for resource in given)
-    scheduled = schedule or Schedule()
-    workloads = plan_workloads(scheduled, made=_secret_writers(claims_in_order, given), scopes=scopes or Scopes({}))
-    picks = [p for root in claims_in_order for c in root.walk() for p in unrecorded_picks(c.binding, c.picks, stack)]
-    messages = (
-        *warnings,
-        *expansion.warnings,
-        *(w for d in drafts for w in _contrary(d)),
-        *(_no_details(c) for c in claims_in_order if c.binding.claim.secret_name and not c.connections),
-        *scheduled.unscheduled,
-        *picks,
-    )
-    return Plan(
-        project,
-        stack,
-        claims_in_order,
-        resources,
-        expansion.unbound,
-        messages,
-        workloads,
-        scheduled.targets,
-        environments=expansion.environments,
-    )
+    needs = {c.address: _outside_needs(c) for c in claims}
+    return tuple(by_address[a] for a in topological.ordered(list(by_address), needs))
 
 
 def _secret_writers(claims: Sequence[PlannedClaim], given: Sequence[GivenResource]) -> dict[tuple[str, str], str]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from claimsmith.base.errors import Problem, Source, suggest
 from claimsmith.base.names import GroupKind, is_native
 from claimsmith.base.values import object_at
-from claimsmith.compose.expand import Child
+from claimsmith.compose.drafts import Child
 from claimsmith.compose.plan import Plan, PlannedClaim
 
 PATH = "options.provider"

@@ -15,10 +15,10 @@ from dataclasses import dataclass, replace
 from claimsmith.base.errors import BindingError, Collector, NotPermitted, Problem, suggest
 from claimsmith.base.names import ClaimKey, ClassKey
 from claimsmith.base.regexp import matches
-from claimsmith.compose.expand import Expansion
+from claimsmith.compose.drafts import Expansion
 from claimsmith.compose.workload_targets import Published, published
 from claimsmith.dialects.workloads.reading import TARGET, Application
-from claimsmith.platform import binding
+from claimsmith.platform import binding, selection
 from claimsmith.platform.binding import Record
 from claimsmith.platform.catalog import Catalog
 
@@ -142,7 +142,7 @@ def _choose(application: Application, targets: Mapping[ClaimKey, Published]) -> 
     if not matching:
         what = f"no target in {key.namespace} matches {application.selector}: {key} is not scheduled"
         return application.document.problem(what, path, _offer(here, key))
-    chosen, how = binding.heaviest(str(key), [t.target for t in matching])
+    chosen, how = selection.heaviest(str(key), [t.target for t in matching])
     why = f"{path.rpartition('.')[2]} {application.selector}"
     return targets[chosen.key], f"{why}; {how}" if how else why
 

@@ -14,7 +14,7 @@ from claimsmith.base.errors import BindingError, Collector, Problem, suggest
 from claimsmith.base.names import ClaimKey, GroupKind, ObjectKey
 from claimsmith.base.values import Ref
 from claimsmith.compose import connections
-from claimsmith.compose.expand import Draft, Expansion
+from claimsmith.compose.drafts import Draft, Expansion
 from claimsmith.dialects.common.claim import ObjectRef
 from claimsmith.dialects.workloads.reading import AUTOMATIC, PROVIDER, TARGET, WorkloadTarget
 from claimsmith.platform.catalog import AGGREGATE_RESOURCE, COMPOSITE_RESOURCE, Catalog

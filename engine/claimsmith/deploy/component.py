@@ -15,9 +15,10 @@ from claimsmith.base.labels import IMPORT
 from claimsmith.base.names import ChildAddress, ClaimKey, GroupKind
 from claimsmith.base.values import has
 from claimsmith.compose import references as reference
+from claimsmith.compose.child_documents import templated
 from claimsmith.compose.cluster_records import records_of
 from claimsmith.compose.connections import Connection, SecretSource, connections_of, secret_document
-from claimsmith.compose.expand import templated, with_secret_place
+from claimsmith.compose.drafts import with_secret_place
 from claimsmith.compose.identity import dress
 from claimsmith.compose.options import FIELD_MANAGER, Options, field_manager, options_of, with_live_values
 from claimsmith.compose.references import Candidate, Selection

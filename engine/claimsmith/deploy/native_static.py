@@ -15,7 +15,7 @@ from claimsmith.base import fieldpath
 from claimsmith.base.errors import DeployError, Problem, at, suggest
 from claimsmith.base.names import GET
 from claimsmith.base.values import object_at
-from claimsmith.compose.expand import Child
+from claimsmith.compose.drafts import Child
 from claimsmith.compose.plan import PlannedClaim
 from claimsmith.deploy.component import Composite
 from claimsmith.deploy.native import NativeChild

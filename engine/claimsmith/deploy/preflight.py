@@ -17,7 +17,7 @@ from claimsmith.base.names import ObjectKey
 from claimsmith.compose.cluster_records import records_of, released_record, target_record
 from claimsmith.compose.clusters import kubernetes_children
 from claimsmith.compose.connections import Connection, secret_document
-from claimsmith.compose.expand import Child, claim_data
+from claimsmith.compose.drafts import Child, claim_data
 from claimsmith.compose.identity import is_adopting
 from claimsmith.compose.plan import GivenResource, Plan, PlannedClaim
 from claimsmith.deploy.existing import Wanted, look_up

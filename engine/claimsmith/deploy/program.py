@@ -17,7 +17,7 @@ from pulumi.runtime import settings
 from claimsmith.base.errors import DeployError, EngineError, GenerateError, ModelError, Problem, in_order
 from claimsmith.compose.candidates import candidate_of
 from claimsmith.compose.clusters import needs_cluster
-from claimsmith.compose.expand import claim_data
+from claimsmith.compose.drafts import claim_data
 from claimsmith.compose.plan import GivenResource, Plan, PlannedClaim, candidate_of_given
 from claimsmith.compose.provider_names import unknown_providers, used_providers
 from claimsmith.compose.references import Table

@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from claimsmith.base.errors import ControlPlaneError, Problem
 from claimsmith.compose.clusters import kubernetes_children
-from claimsmith.compose.expand import Child
+from claimsmith.compose.drafts import Child
 from claimsmith.compose.options import field_manager
 from claimsmith.compose.plan import Plan
 from claimsmith.dialects.common.dialect import Identity

@@ -13,29 +13,24 @@ of lightkube 1.0.1:
 
 from __future__ import annotations
 
-import base64
 import json
 from collections.abc import Collection, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, Self
 from urllib.parse import quote
 
 import httpx2 as httpx
-import msgspec
 import yaml
-from lightkube.config.client_adapter import ConnectionParams
-from lightkube.config.kubeconfig import KubeConfig
-from lightkube.core.exceptions import ConfigError
 
-from claimsmith.base.errors import ControlPlaneError, Problem, Source
+from claimsmith.base.errors import ControlPlaneError, Problem
 from claimsmith.base.labels import OWNER
 from claimsmith.base.names import GroupKind
+from claimsmith.kubernetes import connection
 from claimsmith.kubernetes import kubeconfig as kubeconfigs
+from claimsmith.kubernetes.connection import Unreachable
 
 Object = dict[str, Any]
 # A cluster that is only busy answers in this time; lightkube's ten seconds are too few for a laptop at work.
@@ -51,8 +46,6 @@ _JSON = "application/json"
 _METADATA = f"{_JSON};as=PartialObjectMetadata;v=v1;g=meta.k8s.io"
 _METADATA_LIST = f"{_JSON};as=PartialObjectMetadataList;v=v1;g=meta.k8s.io"
 _VERBS = {"GET": "show", "POST": "create an object at", "PUT": "replace", "DELETE": "delete"}
-_QUOTES_NOTHING = (httpx.NetworkError, httpx.RemoteProtocolError)
-"""Errors whose text is of the network or of the server. Others may quote what was to be sent, such as a token."""
 
 
 class ApiError(ControlPlaneError):
@@ -65,15 +58,6 @@ class ApiError(ControlPlaneError):
         else:
             what, fix = f"the cluster refused to {request}", "check the rights of the kubeconfig's user"
         super().__init__(Problem(f"{what}: {message}", fix=fix))
-
-
-class Unreachable(ControlPlaneError):
-    """An API server that does not answer, or breaks off."""
-
-    def __init__(self, why: str) -> None:
-        self.why = why
-        fix = "is it running? for the local one: claimsmith local up"
-        super().__init__(Problem(f"the cluster cannot be reached: {why}", fix=fix))
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +156,7 @@ class Cluster:
         # Longer than the server's own limit: silence beyond it means that the server is gone.
         timeout = httpx.Timeout(self._timeout, read=WATCH_SECONDS + 10)
         path, http = resource.path(), self._http
-        with self._errors(), http.stream("GET", path, params=query, timeout=timeout) as answer:
+        with connection.errors(self.file), http.stream("GET", path, params=query, timeout=timeout) as answer:
             if answer.is_error:
                 answer.read()
                 raise _refusal(answer, f"watch {path}")
@@ -282,45 +266,12 @@ class Cluster:
         headers = {"Accept": accept, **({} if body is None else {"Content-Type": _JSON})}
         content = None if body is None else json.dumps(body).encode()
         http = self._http
-        with self._errors():
+        with connection.errors(self.file):
             return http.request(method, path, params=query or None, content=content, headers=headers)
-
-    @contextmanager
-    def _errors(self) -> Iterator[None]:
-        """What goes wrong on the way to the server, without what may quote a credential."""
-        try:
-            yield
-        except httpx.HTTPError as error:
-            why = str(error) if isinstance(error, _QUOTES_NOTHING) else type(error).__name__
-            why = "it gave no answer in time" if isinstance(error, httpx.TimeoutException) else why
-            raise Unreachable(why) from None
-        except (ConfigError, OSError, ValueError, KeyError, TypeError):
-            # Raised on the first request: a token file, or a program that prints a token, is read no sooner.
-            what = "the kubeconfig's user cannot log in: its token file or the program that prints its token fails"
-            fix = "see why with: kubectl get namespaces"
-            raise ControlPlaneError(Problem(what, Source(self.file), fix=fix)) from None
 
     @cached_property
     def _http(self) -> httpx.Client:
-        selected = kubeconfigs.select(self.kubeconfig, self.context, file=self.file)
-        one = {"name": "one", "context": {"cluster": "one", "user": "one"}}
-        try:
-            # lightkube writes inline certificates to files of its own, which stay open until a garbage collection where
-            # the TLS library refuses one (lightkube 1.0.1): ours are gone when the block ends.
-            with TemporaryDirectory(prefix="claimsmith-tls-") as folder:
-                cluster, user = (_in_files(part, Path(folder)) for part in (selected.cluster, selected.user))
-                clusters, users = [{"name": "one", "cluster": cluster}], [{"name": "one", "user": user}]
-                config = KubeConfig.from_dict({"contexts": [one], "clusters": clusters, "users": users}).get("one")
-                assert config, "it was named above"
-                timeout = httpx.Timeout(self._timeout)
-                parameters = ConnectionParams(timeout=timeout, trust_env=False).httpx_params(config)
-            # Each watch occupies a connection, and a lab may watch more kinds than the 100 connections of the default.
-            return httpx.Client(**parameters, limits=httpx.Limits(max_keepalive_connections=20))
-        except (ConfigError, msgspec.ValidationError, httpx.InvalidURL, OSError, ValueError, TypeError):
-            # TLS errors are OSErrors. The text may name a file that is none, but a key in the wrong field.
-            what = "the kubeconfig's certificates, keys or way to log in cannot be used"
-            fix = "check the selected user, and the files that it names, with: kubectl get namespaces"
-            raise ControlPlaneError(Problem(what, Source(self.file), fix=fix)) from None
+        return connection.opened(self.kubeconfig, self.context, file=self.file, timeout=self._timeout)
 
     def _pages(self, path: str) -> Iterator[Object]:
         """The metadata of all objects below a path, page by page."""
@@ -406,16 +357,6 @@ def _events(answer: httpx.Response) -> Iterator[Object]:
                 yield json.loads(line)
             except ValueError:
                 raise Unreachable("it sends something else than events") from None
-
-
-def _in_files(part: Mapping[str, Any], folder: Path) -> dict[str, Any]:
-    """A cluster or user of a kubeconfig whose inline certificates and keys are files of a folder."""
-    files = {}
-    for name in ("certificate-authority", "client-certificate", "client-key"):
-        if (data := part.get(f"{name}-data")) is not None:
-            (folder / name).write_bytes(base64.b64decode(data))
-            files[name] = str(folder / name)
-    return {key: value for key, value in part.items() if key.removesuffix("-data") not in files} | files
 
 
 def _root(api_version: str) -> str:

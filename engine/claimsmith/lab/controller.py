@@ -12,7 +12,8 @@ import zlib
 from collections.abc import Callable, Hashable
 from typing import Generic, TypeVar
 
-from claimsmith.kubernetes.client import ApiError, Cluster, Object, Resource, Unreachable
+from claimsmith.kubernetes.client import ApiError, Cluster, Object, Resource
+from claimsmith.kubernetes.connection import Unreachable
 
 log = logging.getLogger("simulated-cloud")
 

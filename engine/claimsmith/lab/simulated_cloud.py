@@ -29,7 +29,8 @@ from pathlib import Path
 from typing import Any
 
 from claimsmith.kubernetes import crds
-from claimsmith.kubernetes.client import CRDS, SECRETS, ApiError, Cluster, Object, Unreachable
+from claimsmith.kubernetes.client import CRDS, SECRETS, ApiError, Cluster, Object
+from claimsmith.kubernetes.connection import Unreachable
 from claimsmith.kubernetes.kubeconfig import select
 from claimsmith.lab import behaviour
 from claimsmith.lab.controller import Informer, WorkQueue

@@ -12,7 +12,7 @@ from typing import Any
 from claimsmith.base.errors import CatalogError, Problem, suggest
 from claimsmith.base.names import ClassKey, GroupKind
 from claimsmith.dialects.common.klass import Class, Template
-from claimsmith.platform import binding
+from claimsmith.platform import selection
 from claimsmith.platform.catalog import Catalog
 from claimsmith.providers.tokens import resource_type
 
@@ -65,7 +65,7 @@ def offers(catalog: Catalog, kind: GroupKind) -> list[Offer]:
     defaults: dict[ClassKey | None, str] = {}
     if found and not found[1]:
         defaults = {found[0].default_composition: "default", found[0].force_composition: "forced"}
-    return [Offer(c, binding.weight_of(c), defaults.get(c.key) or _by_itself(c)) for c in catalog.serving(kind)]
+    return [Offer(c, selection.weight_of(c), defaults.get(c.key) or _by_itself(c)) for c in catalog.serving(kind)]
 
 
 def kinds(catalog: Catalog) -> list[GroupKind]:
@@ -98,4 +98,4 @@ def dialect_of(klass: Class) -> str:
 def _by_itself(klass: Class) -> str:
     if klass.dialect.publishing:
         return "published"
-    return "default" if klass.annotations.get(binding.IS_DEFAULT) == "true" else ""
+    return "default" if klass.annotations.get(selection.IS_DEFAULT) == "true" else ""

@@ -11,7 +11,7 @@ from claimsmith.base.names import GET, is_native
 from claimsmith.base.values import Interpolation, Mix, Ref, escaped, mapped, object_at, shown
 
 if TYPE_CHECKING:
-    from claimsmith.compose.expand import Child
+    from claimsmith.compose.drafts import Child
     from claimsmith.compose.plan import PlannedClaim
 
 

@@ -11,9 +11,9 @@ from claimsmith.dialects.aggregates import reading as aggregates
 from claimsmith.dialects.aggregates.dialect import AGGREGATES
 from claimsmith.dialects.common.klass import Class
 from claimsmith.dialects.resource_classes import reading as resource_classes
-from claimsmith.platform import binding
-from claimsmith.platform.binding import Choice, Unbound
+from claimsmith.platform import selection
 from claimsmith.platform.catalog import Catalog
+from claimsmith.platform.selection import Choice, Unbound
 from tests.support.bindable_table import CLUSTER, MYSQL, POSTGRES, REDIS, built_in
 from tests.support.samples import documents_of, one_claim
 
@@ -198,7 +198,7 @@ def test_private_mysql() -> None:
 
 
 def test_private_mysql_is_the_default_of_a_claim_that_names_no_class() -> None:
-    choice = binding.choose(one_claim(SQL_CLAIM), catalog_of(read_documents(PRIVATE_MYSQL, file="platform.yaml")))
+    choice = selection.choose(one_claim(SQL_CLAIM), catalog_of(read_documents(PRIVATE_MYSQL, file="platform.yaml")))
     assert isinstance(choice, Choice)
     assert (str(choice.klass.key), choice.reason) == (
         "AggregateResourceClass.aggregation.crossplane.io/private-mysql-server",
@@ -208,7 +208,7 @@ def test_private_mysql_is_the_default_of_a_claim_that_names_no_class() -> None:
 
 def test_private_mysql_is_no_default_for_postgresql() -> None:
     claim = one_claim({**SQL_CLAIM, "kind": "PostgreSQLInstance"})
-    found = binding.choose(claim, catalog_of(read_documents(PRIVATE_MYSQL, file="platform.yaml")))
+    found = selection.choose(claim, catalog_of(read_documents(PRIVATE_MYSQL, file="platform.yaml")))
     assert isinstance(found, Unbound)
 
 
@@ -370,13 +370,13 @@ def test_a_class_that_serves_nothing_is_no_candidate_by_name_either() -> None:
     documents = documents_of(aggregate(), part(POOL))
     reference = {"apiVersion": AGGREGATION, "kind": "AggregateResourceClass", "name": "cool"}
     claim = one_claim({**SQL_CLAIM, "spec": {"classRef": reference}})
-    assert isinstance(binding.choose(claim, catalog_of(documents)), Unbound)
+    assert isinstance(selection.choose(claim, catalog_of(documents)), Unbound)
 
 
 def test_a_default_label_is_warned_of() -> None:
-    metadata = {"name": "cool", "labels": {binding.IS_DEFAULT: "true"}}
+    metadata = {"name": "cool", "labels": {selection.IS_DEFAULT: "true"}}
     _, [warning] = read(aggregate(metadata=metadata), part(GKE))
-    assert warning.path == f"metadata.labels[{binding.IS_DEFAULT}]"
+    assert warning.path == f"metadata.labels[{selection.IS_DEFAULT}]"
 
 
 @pytest.mark.parametrize(
@@ -384,8 +384,8 @@ def test_a_default_label_is_warned_of() -> None:
     [
         pytest.param({"metadata": {"name": "cool", "namespace": "x"}}, "metadata.namespace", id="namespace"),
         pytest.param(
-            {"metadata": {"name": "cool", "annotations": {binding.WEIGHT: "x"}}},
-            f"metadata.annotations[{binding.WEIGHT}]",
+            {"metadata": {"name": "cool", "annotations": {selection.WEIGHT: "x"}}},
+            f"metadata.annotations[{selection.WEIGHT}]",
             id="weight",
         ),
         pytest.param({"aggregationRule": {}}, "aggregationRule.classSelector", id="no-selector"),

@@ -13,13 +13,13 @@ from claimsmith.base.documents import Document
 from claimsmith.base.errors import CatalogError, ComposeError, EngineError
 from claimsmith.base.names import ClaimKey, GroupKind
 from claimsmith.base.values import Mix, Ref
-from claimsmith.compose.expand import Draft
+from claimsmith.compose.drafts import Draft
 from claimsmith.compose.plan import Plan
 from claimsmith.compose.planning import build_plan
 from claimsmith.dialects.common.dialect import composed_name
 from claimsmith.platform import crd_set
-from claimsmith.platform.binding import Unbound, choose
 from claimsmith.platform.catalog import Catalog, read_catalog
+from claimsmith.platform.selection import Unbound, choose
 from tests.support import samples
 
 API = "apiextensions.crossplane.io/v1"

@@ -14,9 +14,9 @@ from claimsmith.dialects.common.klass import Class, Side
 from claimsmith.dialects.resource_classes import reading as resource_classes
 from claimsmith.dialects.resource_classes.dialect import RESOURCE_CLASSES
 from claimsmith.patching import patches
-from claimsmith.platform import binding
-from claimsmith.platform.binding import Choice, Unbound
+from claimsmith.platform import selection
 from claimsmith.platform.catalog import Catalog, read_catalog
+from claimsmith.platform.selection import Choice, Unbound
 from tests.support.bindable_table import BUCKET, CLUSTER, MYSQL, POSTGRES, REDIS, built_in
 from tests.support.samples import documents_of, expanded, one_claim
 
@@ -266,14 +266,14 @@ def test_labels_are_for_selection_alone_and_only_some_annotations_reach_the_chil
         labels.CONTROLLER_OWNED: "spec.x",
         labels.TIMEOUT: "5m",
     }
-    klass = one(class_of(labels={"grade": "gold"}, annotations={**carried, binding.IS_DEFAULT: "true", "a": "b"}))
+    klass = one(class_of(labels={"grade": "gold"}, annotations={**carried, selection.IS_DEFAULT: "true", "a": "b"}))
     assert klass.templates[0].base["metadata"] == {"annotations": carried}
     assert klass.labels == {"grade": "gold"}
-    assert klass.annotations[binding.IS_DEFAULT] == "true"
+    assert klass.annotations[selection.IS_DEFAULT] == "true"
 
 
 def test_the_words_are_those_of_the_binding() -> None:
-    assert (resource_classes.IS_DEFAULT, resource_classes.WEIGHT) == (binding.IS_DEFAULT, binding.WEIGHT)
+    assert (resource_classes.IS_DEFAULT, resource_classes.WEIGHT) == (selection.IS_DEFAULT, selection.WEIGHT)
 
 
 # What the claim fills
@@ -361,7 +361,7 @@ def redis_claim(**spec: Any) -> Any:
 def test_a_selector_finds_classes_of_both_clouds() -> None:
     wanted = {"engineVersion": "3.2", "region": "us-west", "replicated": "true"}
     documents = read_documents(REDIS_IN_TWO_CLOUDS, file="platform.yaml")
-    choice = binding.choose(redis_claim(classSelector={"matchLabels": wanted}), catalog_of(documents))
+    choice = selection.choose(redis_claim(classSelector={"matchLabels": wanted}), catalog_of(documents))
     assert isinstance(choice, Choice)
     assert [k.name for k in choice.candidates] == ["azure-dev", "gcp-dev"]
 
@@ -369,15 +369,15 @@ def test_a_selector_finds_classes_of_both_clouds() -> None:
 def test_the_heavier_class_wins_and_is_the_cheap_one() -> None:
     documents = read_documents(WEIGHTED, file="platform.yaml")
     wanted = {"matchLabels": {"stack": "gitlab", "region": "us-west"}}
-    choice = binding.choose(redis_claim(classSelector=wanted), catalog_of(documents))
+    choice = selection.choose(redis_claim(classSelector=wanted), catalog_of(documents))
     assert isinstance(choice, Choice)
     assert choice.klass.name == "cheap-redis"
 
 
 def test_the_default_is_that_of_the_claim_s_kind() -> None:
-    default = {"annotations": {binding.IS_DEFAULT: "true"}}
+    default = {"annotations": {selection.IS_DEFAULT: "true"}}
     documents = documents_of(class_of(**default), class_of("BucketClass", "storage.gcp.crossplane.io/v1", **default))
-    choice = binding.choose(redis_claim(), catalog_of(documents))
+    choice = selection.choose(redis_claim(), catalog_of(documents))
     assert isinstance(choice, Choice)
     assert choice.klass.key.group_kind.kind == MEMORYSTORE
 
@@ -402,7 +402,7 @@ def test_the_default_is_that_of_the_claim_s_kind() -> None:
     ],
 )
 def test_unbound(spec: dict[str, Any], path: str, mistake: bool) -> None:
-    found = binding.choose(redis_claim(**spec), catalog_of(documents_of(class_of(), cloud_sql())))
+    found = selection.choose(redis_claim(**spec), catalog_of(documents_of(class_of(), cloud_sql())))
     assert isinstance(found, Unbound)
     assert (found.problem.path, found.mistake) == (path, mistake)
     assert found.problem.fix
@@ -469,7 +469,9 @@ def test_what_fits_is_not_refused() -> None:
     ("data", "path"),
     [
         pytest.param(
-            class_of(labels={binding.IS_DEFAULT: "true"}), f"metadata.labels[{binding.IS_DEFAULT}]", id="default-label"
+            class_of(labels={selection.IS_DEFAULT: "true"}),
+            f"metadata.labels[{selection.IS_DEFAULT}]",
+            id="default-label",
         ),
         pytest.param(
             {k: v for k, v in class_of().items() if k != "specTemplate"} | {"spec": {"tier": "BASIC"}},
@@ -490,12 +492,14 @@ def test_warnings(data: dict[str, Any], path: str) -> None:
     [
         pytest.param(class_of(namespace="infra"), "metadata.namespace", id="namespace"),
         pytest.param(
-            class_of(annotations={binding.WEIGHT: "heavy"}),
-            f"{ANNOTATIONS}[{binding.WEIGHT}]",
+            class_of(annotations={selection.WEIGHT: "heavy"}),
+            f"{ANNOTATIONS}[{selection.WEIGHT}]",
             id="weight-is-no-number",
         ),
         pytest.param(
-            class_of(annotations={binding.WEIGHT: "1.5"}), f"{ANNOTATIONS}[{binding.WEIGHT}]", id="weight-is-a-fraction"
+            class_of(annotations={selection.WEIGHT: "1.5"}),
+            f"{ANNOTATIONS}[{selection.WEIGHT}]",
+            id="weight-is-a-fraction",
         ),
         pytest.param({**class_of(), "spec": {}}, "spec", id="spec-and-spec-template"),
         pytest.param(
@@ -533,7 +537,7 @@ def test_refusals(data: dict[str, Any], path: str) -> None:
 
 def test_all_that_is_wrong_with_the_metadata_is_told_at_once() -> None:
     with pytest.raises(ModelError) as caught:
-        read(class_of(namespace="infra", annotations={binding.WEIGHT: "x"}))
+        read(class_of(namespace="infra", annotations={selection.WEIGHT: "x"}))
     assert len(caught.value.problems) == 2
 
 

@@ -16,7 +16,8 @@ from claimsmith.dialects.common.dialect import Identity
 from claimsmith.dialects.resource_classes.dialect import RESOURCE_CLASSES
 from claimsmith.dialects.workloads.reading import API_VERSION, AUTOMATIC
 from claimsmith.platform import bindings_file
-from claimsmith.platform.binding import WEIGHT, Record
+from claimsmith.platform.binding import Record
+from claimsmith.platform.selection import WEIGHT
 from claimsmith.render import render
 from tests.e2e.workload_examples import (
     GKE,

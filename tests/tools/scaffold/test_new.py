@@ -18,7 +18,7 @@ from claimsmith.base.errors import EngineError
 from claimsmith.base.names import GroupKind
 from claimsmith.cli import scaffold
 from claimsmith.cli.app import app
-from claimsmith.platform import binding, offers
+from claimsmith.platform import offers, selection
 from claimsmith.platform.catalog import Catalog
 from claimsmith.project.project import Project
 from claimsmith.tools.scaffold.claim_fields import Field, form_of, is_namespaced
@@ -77,7 +77,7 @@ def test_a_claim_of_every_kind_finds_a_class_as_written(kind: GroupKind, project
     assert bound == ("stacks/showcase/bindings.yaml" in ran.stdout.split()) == ("warning: " not in ran.stderr)
     assert bound != ("claimsmith bind showcase" in ran.stderr)
     catalog = Project(project).catalog("showcase")
-    assert isinstance(binding.choose(catalog.claims[key], catalog), binding.Choice)
+    assert isinstance(selection.choose(catalog.claims[key], catalog), selection.Choice)
 
 
 @pytest.mark.parametrize("case", [case for case in GOOD if case.catalog.claims], ids=lambda case: case.name)
@@ -89,7 +89,7 @@ def test_a_claim_of_every_kind_of_the_golden_platforms_can_be_read(case: Case) -
         (document,) = read_documents(claim_text(form, key, values=values), file="new.yaml")
         claim = case.catalog.read_claim(document)
         assert claim.key == key
-        assert isinstance(binding.choose(claim, case.catalog), binding.Choice)
+        assert isinstance(selection.choose(claim, case.catalog), selection.Choice)
 
 
 def test_a_new_claim_is_bound(project: Path) -> None:

@@ -14,9 +14,9 @@ from claimsmith.dialects.common.claim import Claim
 from claimsmith.dialects.common.exported import bare
 from claimsmith.dialects.common.klass import Class
 from claimsmith.dialects.definitions import Definition
-from claimsmith.platform import binding
-from claimsmith.platform.binding import Choice, Record
+from claimsmith.platform.binding import Record
 from claimsmith.platform.catalog import Catalog
+from claimsmith.platform.selection import Choice, choose
 from claimsmith.platform.unread import CHOOSING
 from claimsmith.tools.convert import paths
 from claimsmith.tools.convert.kinds import Kinds, Names, is_crossplane
@@ -144,7 +144,7 @@ def _selection(
 
 def _class_of(claim: Claim, catalog: Catalog, records: Mapping[ClaimKey, Record]) -> tuple[Class | None, int]:
     """The class that serves a claim, recorded or selected now; and the number of candidates, if there are several."""
-    match binding.choose(claim, catalog):
+    match choose(claim, catalog):
         case Choice(klass, _, candidates):
             several = len(candidates) if len(candidates) > 1 else 0
             record = records.get(claim.key)

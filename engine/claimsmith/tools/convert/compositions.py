@@ -7,8 +7,8 @@ from typing import Any
 from claimsmith.compose.references import Table
 from claimsmith.dialects.common.klass import Class
 from claimsmith.dialects.resource_classes.reading import CARRIED
-from claimsmith.platform.binding import IS_DEFAULT, WEIGHT
 from claimsmith.platform.catalog import Catalog
+from claimsmith.platform.selection import IS_DEFAULT, WEIGHT
 from claimsmith.tools.convert import go_templates
 from claimsmith.tools.convert.kinds import Composite
 from claimsmith.tools.convert.notes import Notes

@@ -14,8 +14,8 @@ from claimsmith.dialects.definitions import Definition
 from claimsmith.kubernetes import schema as schemas
 from claimsmith.kubernetes.schema.lookup import PRESERVE
 from claimsmith.platform import crd_set
-from claimsmith.platform.binding import IS_DEFAULT
 from claimsmith.platform.catalog import Catalog
+from claimsmith.platform.selection import IS_DEFAULT
 from claimsmith.platform.unread import CHOOSING
 from claimsmith.tools.convert import paths
 from claimsmith.tools.convert.kinds import Composite, Names, old_classes

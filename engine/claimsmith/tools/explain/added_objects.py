@@ -15,7 +15,7 @@ from claimsmith.base.errors import Source
 from claimsmith.base.labels import OWNER
 from claimsmith.compose.cluster_records import records_of, reference
 from claimsmith.compose.connections import secret_document
-from claimsmith.compose.expand import Child, claim_data
+from claimsmith.compose.drafts import Child, claim_data
 from claimsmith.compose.options import FIELD_MANAGER, WAIT_FOR, engine_annotations
 from claimsmith.tools.drift.changes import MASKED
 from claimsmith.tools.explain.children import SecretSource, Step, explain_secrets

@@ -15,7 +15,7 @@ from claimsmith.base.values import Interpolation, walk
 from claimsmith.compose import connections
 from claimsmith.compose import references as reference
 from claimsmith.compose.candidates import candidate_of, recorded_pick
-from claimsmith.compose.expand import Child
+from claimsmith.compose.drafts import Child
 from claimsmith.compose.references import Selection
 from claimsmith.dialects.common import ordering
 from claimsmith.dialects.common.klass import Detail, Patch, Side, Template

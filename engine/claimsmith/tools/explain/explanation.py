@@ -9,12 +9,13 @@ from typing import Any
 
 from claimsmith.base.errors import Problem, Source
 from claimsmith.base.names import ClaimKey, ClassKey
-from claimsmith.compose.expand import Draft
+from claimsmith.compose.drafts import Draft
 from claimsmith.compose.plan import PlannedClaim
 from claimsmith.dialects.common.claim import Claim
 from claimsmith.dialects.common.klass import Template
-from claimsmith.platform.binding import Binding, Choice, choose
+from claimsmith.platform.binding import Binding
 from claimsmith.platform.offers import Offer, dialect_of, offers
+from claimsmith.platform.selection import Choice, choose
 from claimsmith.providers import tokens
 from claimsmith.tools.explain import children
 from claimsmith.tools.explain.added_objects import AddedObject, added_objects

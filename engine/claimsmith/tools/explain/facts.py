@@ -14,7 +14,8 @@ from claimsmith.base.errors import EngineError, LoadError, Problem, suggest
 from claimsmith.base.names import ClaimKey, GroupKind
 from claimsmith.base.values import inside
 from claimsmith.compose.candidates import candidates_of
-from claimsmith.compose.expand import Draft, expand
+from claimsmith.compose.drafts import Draft
+from claimsmith.compose.expand import expand
 from claimsmith.compose.native_types import native_types
 from claimsmith.compose.plan import GivenResource, PlannedClaim, candidate_of_given
 from claimsmith.compose.planning import finished
@@ -23,8 +24,9 @@ from claimsmith.dialects.common.claim import Claim
 from claimsmith.dialects.common.klass import Template
 from claimsmith.kubernetes.scope import Scopes
 from claimsmith.patching.patches import Outcome
-from claimsmith.platform.binding import Record, Unbound
+from claimsmith.platform.binding import Record
 from claimsmith.platform.catalog import Catalog
+from claimsmith.platform.selection import Unbound
 from claimsmith.project import sdks
 from claimsmith.providers import tokens
 

@@ -14,7 +14,8 @@ from claimsmith.base.labels import EXTERNAL_NAME, EXTERNAL_NAME_PREFIX, EXTERNAL
 from claimsmith.base.names import ClaimKey, GroupKind
 from claimsmith.base.values import Interpolation, copied, walk
 from claimsmith.compose import references
-from claimsmith.compose.expand import Child, templated
+from claimsmith.compose.child_documents import templated
+from claimsmith.compose.drafts import Child
 from claimsmith.compose.piped import Piped
 from claimsmith.dialects.common.klass import Side, Template
 from claimsmith.patching import patches

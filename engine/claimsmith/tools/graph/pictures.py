@@ -21,8 +21,8 @@ from claimsmith.compose.references import Candidate, Table
 from claimsmith.compose.released import Released
 from claimsmith.compose.workload_plan import PlannedWorkload
 from claimsmith.dialects.common.klass import Class, Side, Template
-from claimsmith.platform.binding import Unbound
 from claimsmith.platform.offers import dialect_of
+from claimsmith.platform.selection import Unbound
 from claimsmith.providers import tokens
 from claimsmith.tools.graph import Edge, Graph, Node
 from claimsmith.tools.graph.model import Kind

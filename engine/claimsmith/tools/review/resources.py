@@ -14,7 +14,7 @@ from claimsmith.base.names import ClassKey, GroupKind, ObjectKey
 from claimsmith.base.values import object_at
 from claimsmith.compose.cluster_records import records_of, reference, target_record
 from claimsmith.compose.connections import Connection, secret_document
-from claimsmith.compose.expand import Child, Draft, claim_data
+from claimsmith.compose.drafts import Child, Draft, claim_data
 from claimsmith.compose.options import Options, options_of, waiting
 from claimsmith.compose.plan import Plan, PlannedClaim, hold
 from claimsmith.compose.sinks import COMPONENT, SERVES

@@ -15,7 +15,8 @@ from claimsmith.base.errors import BindingError, Problem, in_order
 from claimsmith.base.names import ClaimKey
 from claimsmith.compose import scheduling
 from claimsmith.compose.candidates import candidates_of
-from claimsmith.compose.expand import Expansion, expand
+from claimsmith.compose.drafts import Expansion
+from claimsmith.compose.expand import expand
 from claimsmith.compose.native_types import native_types
 from claimsmith.compose.plan import Plan, PlannedClaim, candidate_of_given
 from claimsmith.compose.references import Table

@@ -10,9 +10,9 @@ from claimsmith.base.names import ClassKey
 from claimsmith.dialects.common.klass import Class
 from claimsmith.dialects.composite_classes import reading as composite_classes
 from claimsmith.dialects.definitions import Definition, crds
-from claimsmith.platform import binding, crd_set
-from claimsmith.platform.binding import IS_DEFAULT
+from claimsmith.platform import crd_set, selection
 from claimsmith.platform.catalog import STACKS, Catalog
+from claimsmith.platform.selection import IS_DEFAULT
 from claimsmith.tools.validate.rules import Findings
 
 
@@ -21,7 +21,7 @@ def check_choices(catalog: Catalog) -> Findings:
     findings, weights = Findings(), Collector()
     for klass in catalog.classes.values():
         with weights.catch():
-            binding.weight_of(klass)
+            selection.weight_of(klass)
     findings.wrong("weight-not-a-number", weights.problems)
     findings.wrong("incomplete-claim-definition", claim_crd_problems(catalog))
     for klass in catalog.classes.values():
@@ -58,12 +58,12 @@ def _several_defaults(catalog: Catalog) -> Iterator[Problem]:
     for kind, classes in grouped(defaults, lambda klass: klass.serves).items():
         if len(classes) < 2 or catalog.defined(kind):
             continue
-        top = max(binding.weight_of(c) for c in classes)
-        first, *equals = (c.name for c in classes if binding.weight_of(c) == top)
+        top = max(selection.weight_of(c) for c in classes)
+        first, *equals = (c.name for c in classes if selection.weight_of(c) == top)
         selected = "each claim gets one of them, always the same" if equals else f"{first} weighs most"
         what = f"{kind} has {len(classes)} default classes: {', '.join(c.name for c in classes)}; {selected}"
         path = ("metadata", "annotations", IS_DEFAULT)
-        fix = f"keep one; or set the annotation {binding.WEIGHT}"
+        fix = f"keep one; or set the annotation {selection.WEIGHT}"
         yield Problem(what, classes[-1].document.source_of(path), f"metadata.annotations[{IS_DEFAULT}]", fix)
 
 
@@ -108,7 +108,7 @@ def _beats(rival: Class, klass: Class) -> bool:
         return False
     everywhere = rival.annotations.get(STACKS) in (None, klass.annotations.get(STACKS))
     default = klass.annotations.get(IS_DEFAULT) == "true" != rival.annotations.get(IS_DEFAULT)
-    return everywhere and not default and binding.weight_of(rival) > binding.weight_of(klass)
+    return everywhere and not default and selection.weight_of(rival) > selection.weight_of(klass)
 
 
 def _missing_compositions(definition: Definition, catalog: Catalog) -> Iterator[Problem]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from claimsmith.base.errors import Problem
 from claimsmith.base.labels import EXTERNAL_NAME, EXTERNAL_NAME_SUFFIX
-from claimsmith.compose.expand import Child
+from claimsmith.compose.drafts import Child
 from claimsmith.compose.external_names import NameOf, origin_of, physical_name, physical_names, scope_of, taken
 from claimsmith.compose.plan import Plan, PlannedClaim
 

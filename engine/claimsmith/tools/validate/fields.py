@@ -12,7 +12,7 @@ from typing import Any
 
 from claimsmith.base import fieldpath
 from claimsmith.base.errors import Problem
-from claimsmith.compose.expand import Child
+from claimsmith.compose.drafts import Child
 from claimsmith.compose.plan import Plan, PlannedClaim
 from claimsmith.dialects.common.klass import Template
 from claimsmith.dialects.common.loops import of_element
