@@ -31,7 +31,7 @@ HEAVY = (
 """Packages that rendering one composite with patch-and-transform does not import."""
 FOLDERS = {"base", "cli", "compose", "dialects", "functions", "golang", "patching", "project", "render", "tools"}
 """The folders of the package that it imports something of."""
-MODULES = 85
+MODULES = 87
 """The most modules of the package that it imports, of about 400. One that is needed on the way may raise it."""
 
 CODE = """

@@ -23,6 +23,8 @@ from claimsmith.cli import (
     queries,
     render,
     review,
+    rollout,
+    runners,
     scaffold,
     stacks,
     toolchain,
@@ -53,9 +55,9 @@ app.command()(queries.graph)
 app.command()(scaffold.init)
 app.add_typer(scaffold.new, name="new")
 app.command()(convert.convert)
-app.add_typer(fleet.ci, name="ci")
-app.command()(fleet.rollout)
-app.command()(fleet.operator)
+app.add_typer(runners.ci, name="ci")
+app.command()(rollout.rollout)
+app.command()(runners.operator)
 app.command()(fleet.up)
 app.command()(fleet.preview)
 app.command()(fleet.refresh)

@@ -200,9 +200,9 @@ def classes(
     Example: claimsmith classes --usage
     """
     if usage:
-        from claimsmith.cli import fleet
+        from claimsmith.cli import rollout
 
-        fleet.print_usage(kind, output)
+        rollout.print_usage(kind, output)
         return
     from claimsmith.tools.classes import classes as classes_of
 
