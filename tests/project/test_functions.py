@@ -66,6 +66,31 @@ def test_a_folder_in_kcl(name: str, tmp_path: Path) -> None:
     assert list(run(declared(root), name, OWN).desired.resources) == ["made"]
 
 
+TEMPLATE = """
+apiVersion: v1
+kind: Thing
+metadata:
+  annotations: {gotemplating.fn.crossplane.io/composition-resource-name: "%s"}
+region: {{ $region }}
+"""
+FIRST = "{{ $region := .observed.composite.resource.spec.region }}\n"
+
+
+def test_a_folder_of_templates(tmp_path: Path) -> None:
+    """They are one template, in the order of their paths: a later one sees the variables of an earlier one."""
+    files = {"00-first.gotmpl": FIRST, "10.gotmpl": TEMPLATE % "b", "20/deep.gotmpl": TEMPLATE % "a", "README.md": "{{"}
+    root = write(tmp_path, {f"functions/network/{name}": text for name, text in files.items()})
+    found = run(declared(root), "acme-network", {}).desired.resources
+    assert [(name, resource.document["region"]) for name, resource in found.items()] == [("b", "eu"), ("a", "eu")]
+
+
+def test_a_mistake_in_a_folder_of_templates_is_reported(tmp_path: Path) -> None:
+    root = write(tmp_path, {"functions/network/main.gotmpl": "a: {{ nonsense }}"})
+    with pytest.raises(EngineError) as caught:
+        run(declared(root), "network", {})
+    assert "nonsense" in caught.value.problems[0].what
+
+
 @pytest.mark.parametrize(
     ("files", "dependency"),
     [
@@ -118,6 +143,7 @@ def test_a_built_in_function_by_its_input_stays_built_in(tmp_path: Path) -> None
         pytest.param("functions/network", "out", id="function"),
         pytest.param("functions/python", "out-python", id="python"),
         pytest.param("functions/kept/secret.k", "out/main.k", id="file"),
+        pytest.param("functions/templates/secret.gotmpl", "out/main.k", id="template"),
         pytest.param("functions/modules/names", "out", id="module"),
         pytest.param("functions/modules/whole", "project", id="whole-project"),
     ],
@@ -128,6 +154,7 @@ def test_links_that_lead_out_are_refused(link: str, target: str, tmp_path: Path)
     inside = {
         "project/functions/kept/main.k": KCL % "x",
         "project/functions/modules/README.md": "",
+        "project/functions/templates/main.gotmpl": "",
         "project/kcl.mod": "",
     }
     write(tmp_path, {**outside, **inside})

@@ -34,7 +34,7 @@ from claimsmith.functions.protocol import (
     State,
     Target,
 )
-from claimsmith.functions.registry import Place
+from claimsmith.functions.registry import Bind, Place
 from claimsmith.functions.requirements import selector_of
 from claimsmith.patching import environments
 from claimsmith.templating import gofunction, golex
@@ -52,11 +52,15 @@ _BLOCK = re.compile(r"\|[-+0-9]*\s*(#.*)?$")
 
 def bind(place: Place) -> Function:
     """The function for one step."""
-    return lambda request: _respond(place, request)
+    return lambda request: _respond(place, request, *_text(place, request))
 
 
-def _respond(place: Place, request: Request) -> Response:
-    text, start = _text(place, request)
+def of_templates(texts: Mapping[str, str]) -> Bind:
+    """The function of a folder of templates, which needs no input."""
+    return lambda place: lambda request: _respond(place, request, _joined(texts), None)
+
+
+def _respond(place: Place, request: Request, text: str, start: Source | None) -> Response:
     seed = f"{_uid(request)}/{place.step.name}"
     try:
         rendering = gofunction.render(
@@ -128,7 +132,11 @@ def _from_files(place: Place) -> str:
     if not files:
         fix = "put the templates into a folder beside the composition, or write them inline"
         raise _invalid(place, "fileSystem.dirPath", f"names {directory!r}, where no templates are", fix)
-    return "".join(f"{text}{_SEPARATOR}" for text in files.values())
+    return _joined(files)
+
+
+def _joined(texts: Mapping[str, str]) -> str:
+    return "".join(f"{text}{_SEPARATOR}" for text in texts.values())
 
 
 def _start(place: Place, path: str, text: str) -> Source | None:

@@ -22,7 +22,7 @@ from claimsmith.dialects.crossplane.composition import FUNCTIONS, function_of
 from claimsmith.functions import registry
 from claimsmith.functions.protocol import Function
 from claimsmith.functions.registry import Bind, Place
-from claimsmith.project.load import leads_out, load
+from claimsmith.project.load import leads_out, load, read_text
 
 if TYPE_CHECKING:
     from claimsmith.functions import grpc_caller, kcl
@@ -39,6 +39,9 @@ MODULES: Final = "modules"
 SETTINGS: Final = "claimsmith.yaml"
 KIND: Final = GroupKind("pkg.crossplane.io", "Function")
 _MODULE_FILE: Final = "kcl.mod"
+_KCL: Final = "main.k"
+_PYTHON: Final = "main.py"
+_TEMPLATE: Final = ".gotmpl"
 _MARKS: Final = (SETTINGS, "Pulumi.yaml", "upbound.yaml", FILE, FOLDER)
 _BINARY: Final = "claimsmith.io/function-binary"
 _ARGUMENTS: Final = "claimsmith.io/function-arguments"
@@ -154,7 +157,7 @@ def declared(
             exact[name] = served if chosen else _unless_built_in(served, dict(exact))
     found = _folders(folder, root)
     embedded = {path.name: _embedded(path, root, settings) for path in found}
-    confined = frozenset(path.name for path in found if (path / "main.k").is_file())
+    confined = frozenset(path.name for path in found if not (path / _PYTHON).is_file() or (path / _KCL).is_file())
     return Declared(exact, embedded, confined, settings.seconds if settings else None)
 
 
@@ -246,12 +249,16 @@ def _is_loopback(host: str) -> bool:
 def _folders(folder: Path, root: Path) -> Sequence[Path]:
     """The folders of functions. A link that leads out of the project is refused: its target would become readable."""
     found = sorted(folder.iterdir()) if folder.is_dir() else []
-    mains = ("main.k", "main.py")
-    functions = [p for p in found if p.name != MODULES and any((p / main).is_file() for main in mains)]
-    for path in functions:
-        for part in (path, *(path / main for main in mains if (path / main).is_file()), *path.glob("*.k")):
-            _stays(part, root)
-    return functions
+    parts = {path: _parts(path) for path in found if path.name != MODULES}
+    for path in (part for folder, inner in parts.items() for part in (folder, *inner) if inner):
+        _stays(path, root)
+    return [folder for folder, inner in parts.items() if inner]
+
+
+def _parts(folder: Path) -> list[Path]:
+    """The files that make a folder a function; none where it is no function."""
+    mains = [folder / main for main in (_KCL, _PYTHON) if (folder / main).is_file()]
+    return [*mains, *folder.glob("*.k")] if mains else sorted(folder.rglob(f"*{_TEMPLATE}"))
 
 
 def _stays(path: Path, root: Path) -> Path:
@@ -266,9 +273,11 @@ def _stays(path: Path, root: Path) -> Path:
 
 
 def _embedded(folder: Path, root: Path, settings: FunctionSettings | None) -> Bind:
-    """The function of a folder, in KCL or Python."""
-    if (folder / "main.k").is_file():
+    """The function of a folder: in KCL, in Python, or of templates."""
+    if (folder / _KCL).is_file():
         return lambda place: _in_folder(folder, root)(place)
+    if not (folder / _PYTHON).is_file():
+        return lambda place: _of_templates(folder, root)(place)
 
     def bound(place: Place) -> Function:
         if not _may_run(folder.name, settings):
@@ -298,6 +307,14 @@ def _in_folder(folder: Path, root: Path) -> Bind:
     from claimsmith.functions import kcl
 
     return kcl.of_program(_program(folder, root))
+
+
+def _of_templates(folder: Path, root: Path) -> Bind:
+    """The templates below a folder, in the order of their paths."""
+    from claimsmith.functions import go_templating
+
+    files = {path.relative_to(folder).as_posix(): read_text(path, root=root) for path in _parts(folder)}
+    return go_templating.of_templates(dict(sorted(files.items())))
 
 
 def _interpreter(root: Path, settings: FunctionSettings | None) -> str:
