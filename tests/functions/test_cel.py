@@ -67,6 +67,15 @@ def test_what_is_not_there(text: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "text", ["s.m.transformMap(k, v, v + 1)", "s.m.transformMapEntry(k, v, {k: v})"], ids=["transformMap", "entries"]
+)
+def test_what_the_engine_lacks_is_named(text: str) -> None:
+    with pytest.raises(ComposeError) as caught:
+        evaluate(text)
+    assert "has no transformMap" in caught.value.problems[0].fix
+
+
+@pytest.mark.parametrize(
     ("text", "what"),
     [
         ("1 +", "is invalid"),
