@@ -42,8 +42,8 @@ say "5. The database is real: a login with the credentials of the claim"
 psql=$(python -c 'from claimsmith.lab import postgresql; print(postgresql.psql())')
 query="SELECT current_user, datname, datconnlimit FROM pg_database WHERE datname = current_database()"
 login() {
-  printf '$ psql "$(claimsmith connection local orders --format uri)" -c "%s"\n' "$query"
-  PGSSLMODE=disable "$psql" "$(claimsmith connection local orders --format uri)" -c "$query"
+  printf '$ psql "$(claimsmith connection local orders --output uri)" -c "%s"\n' "$query"
+  PGSSLMODE=disable "$psql" "$(claimsmith connection local orders --output uri)" -c "$query"
 }
 login
 

@@ -44,7 +44,7 @@ def as_env(details: Details, *, export: bool = True) -> str:
         name = _variable(key)
         if name in names:
             what = f"the details {names[name]!r} and {key!r} would both be the variable {name}"
-            raise ConnectionError_(Problem(what, fix="read them as JSON: --format json"))
+            raise ConnectionError_(Problem(what, fix="read them as JSON: --output json"))
         names[name] = key
     word = "export " if export else ""
     return "".join(f"{word}{name}={shlex.quote(details[key])}\n" for name, key in names.items())
@@ -86,7 +86,7 @@ def _variable(key: str) -> str:
     name = f"_{name}" if name[:1].isdigit() else name
     if not name or _RESERVED.fullmatch(name):
         what = f"the detail {key!r} would be the variable {name or '?'}, which a shell uses itself"
-        raise ConnectionError_(Problem(what, fix="read it as JSON: --format json; or let the class call it otherwise"))
+        raise ConnectionError_(Problem(what, fix="read it as JSON: --output json; or let the class call it otherwise"))
     return name
 
 
