@@ -210,6 +210,10 @@ def test_random_values_differ_by(change: dict[str, Any]) -> None:
     assert run(template(DRAWN)).composed != run(other, composite=change.get("composite", XR)).composed
 
 
+UNFOLDING = "l0: &l0 {}\n" + "".join(f"l{n}: &l{n} {{<<: [{', '.join([f'*l{n - 1}'] * 10)}]}}\n" for n in range(1, 11))
+"""Each line merges the one before ten times."""
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -221,8 +225,13 @@ def test_random_values_differ_by(change: dict[str, Any]) -> None:
         pytest.param(resource("a", "1", "number: 5"), id="annotation-that-is-no-text"),
         pytest.param(f"apiVersion: {META}\nkind: ClaimConditions\nconditions: [{{type: Ready}}]\n", id="own-condition"),
         pytest.param(resource("a", ".inf"), id="number-that-is-not-finite"),
+        pytest.param(resource("a", "-.Inf"), id="infinity-in-other-letters"),
+        pytest.param(resource("a", ".NaN"), id="no-number"),
+        pytest.param(resource("a", "0x" + "f" * 300), id="number-of-too-many-digits"),
         pytest.param(resource("a", "{null: 1}"), id="null-as-a-key"),
         pytest.param(resource("a", "{<<: 1}"), id="merge-key-without-an-object"),
+        pytest.param(UNFOLDING, id="merge-keys-that-unfold-without-end"),
+        pytest.param("a: &a\n  <<: *a\n", id="merge-key-of-itself"),
         pytest.param(resource("a", "!!binary '%'"), id="no-base64"),
         pytest.param("{{ fail `no` }}", id="fail"),
         pytest.param("{{ include `absent` . }}", id="no-such-template"),

@@ -79,9 +79,18 @@ FIRST = "{{ $region := .observed.composite.resource.spec.region }}\n"
 def test_a_folder_of_templates(tmp_path: Path) -> None:
     """They are one template, in the order of their paths: a later one sees the variables of an earlier one."""
     files = {"00-first.gotmpl": FIRST, "10.gotmpl": TEMPLATE % "b", "20/deep.gotmpl": TEMPLATE % "a", "README.md": "{{"}
+    files |= {".hidden.gotmpl": "{{", ".git/x.gotmpl": "{{"}
     root = write(tmp_path, {f"functions/network/{name}": text for name, text in files.items()})
     found = run(declared(root), "acme-network", {}).desired.resources
     assert [(name, resource.document["region"]) for name, resource in found.items()] == [("b", "eu"), ("a", "eu")]
+
+
+def test_a_longer_name_of_a_built_in_function_is_no_folder(tmp_path: Path) -> None:
+    root = write(tmp_path, {"functions/templating/main.gotmpl": TEMPLATE % "folder"})
+    inline = {"template": FIRST + TEMPLATE % "inline"}
+    data = {"apiVersion": "gotemplating.fn.crossplane.io/v1beta1", "kind": "GoTemplate", "source": "Inline"}
+    found = run(declared(root), "crossplane-contrib-function-go-templating", {**data, "inline": inline})
+    assert list(found.desired.resources) == ["inline"]
 
 
 def test_a_mistake_in_a_folder_of_templates_is_reported(tmp_path: Path) -> None:
@@ -146,6 +155,7 @@ def test_a_built_in_function_by_its_input_stays_built_in(tmp_path: Path) -> None
         pytest.param("functions/templates/secret.gotmpl", "out/main.k", id="template"),
         pytest.param("functions/modules/names", "out", id="module"),
         pytest.param("functions/modules/whole", "project", id="whole-project"),
+        pytest.param("functions/everything", "..", id="everything"),
     ],
 )
 def test_links_that_lead_out_are_refused(link: str, target: str, tmp_path: Path) -> None:

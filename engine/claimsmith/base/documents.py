@@ -209,9 +209,7 @@ class _Builder:
         self.problems: list[Problem] = []
 
     def build(self, node: yaml.Node, depth: int) -> Any:
-        self.count += 1
-        if self.count > MAX_NODES or depth > MAX_DEPTH:
-            raise LoadError(_too_large(self._at(node)))
+        self._counted(node, depth)
         if node.tag not in _TAGS and not self.plain:
             tag = node.tag.replace("tag:yaml.org,2002:", "!!")
             raise LoadError(Problem(f"the YAML tag {tag} is not read", self._at(node), fix="write a plain value"))
@@ -224,6 +222,11 @@ class _Builder:
                 return self._mapping(node, depth)
             case _:
                 raise AssertionError(f"unknown YAML node {node!r}")
+
+    def _counted(self, node: yaml.Node, depth: int) -> None:
+        self.count += 1
+        if self.count > MAX_NODES or depth > MAX_DEPTH:
+            raise LoadError(_too_large(self._at(node)))
 
     def _mapping(self, node: yaml.MappingNode, depth: int) -> dict[str, Any]:
         result: dict[str, Any] = {}
@@ -293,6 +296,7 @@ class _Builder:
         for item in reversed(several):
             if not isinstance(item, yaml.MappingNode):
                 raise LoadError(Problem("a merge key ('<<') needs an object", self._at(item), fix="merge an object"))
+            self._counted(item, depth + 1)
             fields |= self._mapping(item, depth + 1)
         return fields
 

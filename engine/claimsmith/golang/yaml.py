@@ -47,7 +47,7 @@ def of_yaml(text: str) -> Any:
     if _INTEGER.fullmatch(digits):
         return _integer(digits)
     if _FLOAT.fullmatch(digits) or _SPECIAL.fullmatch(digits):
-        value = float(digits.replace(".inf", "inf").replace(".nan", "nan") if "n" in digits.lower() else digits)
+        value = float(digits.lower().replace(".inf", "inf").replace(".nan", "nan"))
         return text if _FLOAT.fullmatch(digits) and value in (float("inf"), float("-inf")) else value
     return text
 
@@ -56,4 +56,7 @@ def _integer(digits: str) -> int | float:
     sign, plain = (-1, digits[1:]) if digits[0] == "-" else (1, digits.removeprefix("+"))
     base = _BASES.get(plain[1:2].lower(), 8) if plain[0] == "0" and len(plain) > 1 else 10
     value = sign * int(plain[2:] if plain[1:2].isalpha() else plain, base)
-    return value if -(1 << 63) <= value < 1 << 63 else float(value)
+    if -(1 << 63) <= value < 1 << 63:
+        return value
+    # More digits than a number can have: it is a number all the same, and refused as one.
+    return float(value) if value.bit_length() < 1024 else float("inf") * sign

@@ -68,7 +68,9 @@ class Declared(Mapping[str, Bind]):
     def __getitem__(self, name: str) -> Bind:
         if name in self.exact:
             return self.exact[name]
-        fitting = [folder for folder in self.folders if name.endswith(folder) and name not in FUNCTIONS]
+        # A longer name of a built-in function is not that of a folder.
+        built_in = any(name.endswith(function) for function in FUNCTIONS)
+        fitting = [folder for folder in self.folders if name.endswith(folder) and not built_in]
         if not fitting:
             raise KeyError(name)
         return self.folders[max(fitting, key=len)]
@@ -248,17 +250,22 @@ def _is_loopback(host: str) -> bool:
 
 def _folders(folder: Path, root: Path) -> Sequence[Path]:
     """The folders of functions. A link that leads out of the project is refused: its target would become readable."""
-    found = sorted(folder.iterdir()) if folder.is_dir() else []
-    parts = {path: _parts(path) for path in found if path.name != MODULES}
-    for path in (part for folder, inner in parts.items() for part in (folder, *inner) if inner):
-        _stays(path, root)
-    return [folder for folder, inner in parts.items() if inner]
+    found = [path for path in sorted(folder.iterdir()) if path.is_dir()] if folder.is_dir() else []
+    # A folder is looked into once it is known to be one of the project.
+    inner = [path for path in found if path.name != MODULES and not path.name.startswith(".") and _stays(path, root)]
+    parts = {path: _parts(path) for path in inner}
+    for part in (part for each in parts.values() for part in each):
+        _stays(part, root)
+    return [path for path, each in parts.items() if each]
 
 
 def _parts(folder: Path) -> list[Path]:
-    """The files that make a folder a function; none where it is no function."""
+    """The files that make a folder a function; none where it is no function. Hidden templates are left out."""
     mains = [folder / main for main in (_KCL, _PYTHON) if (folder / main).is_file()]
-    return [*mains, *folder.glob("*.k")] if mains else sorted(folder.rglob(f"*{_TEMPLATE}"))
+    if mains:
+        return [*mains, *folder.glob("*.k")]
+    found = [path for path in sorted(folder.rglob(f"*{_TEMPLATE}")) if path.is_file()]
+    return [path for path in found if not any(part.startswith(".") for part in path.relative_to(folder).parts)]
 
 
 def _stays(path: Path, root: Path) -> Path:

@@ -67,9 +67,9 @@ def read_text(path: Path, *, root: Path) -> str:
     where = Source(shown(path, root))
     if strange := leads_out(path, root=root):
         raise LoadError(strange)
-    if path.stat().st_size > MAX_BYTES:
-        raise LoadError(Problem(f"the file is larger than {MAX_BYTES // 1024 // 1024} MiB", where, fix="split it"))
     try:
+        if path.stat().st_size > MAX_BYTES:
+            raise LoadError(Problem(f"the file is larger than {MAX_BYTES // 1024 // 1024} MiB", where, fix="split it"))
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise LoadError(Problem(f"cannot be read: {error}", where, fix="save it as UTF-8 text")) from error

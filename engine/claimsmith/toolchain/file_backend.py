@@ -39,4 +39,6 @@ def _whole(path: Path) -> bool:
         json.loads(path.read_bytes())
     except ValueError:
         return False
+    except OSError:
+        return True  # Whatever it is, the engine did not begin to write it.
     return True
