@@ -109,3 +109,11 @@ def test_leaving_keeps_what_can_be_read(project: Project) -> None:
     (project.private / "passphrase").write_text("secret words")
     assert backend.leave(project).removed == []
     assert (project.root / "stacks" / "Pulumi.dev.yaml").read_text() == SETTINGS
+
+
+def test_leaving_removes_secrets_within_settings(project: Project) -> None:
+    nested = "  shop:db:\n    hosts: [{secure: v1:abc}]\n  shop:plain: {a: [1]}\n"
+    (project.root / "stacks" / "Pulumi.dev.yaml").write_text(SETTINGS + nested)
+    assert backend.leave(project).removed == ["dev: shop:password", "dev: shop:db"]
+    left = yaml.safe_load((project.root / "stacks" / "Pulumi.dev.yaml").read_text())
+    assert left == {"config": {"shop:size": "small", "shop:plain": {"a": [1]}}}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -37,7 +38,13 @@ def run(*words: str, stdin: str | None = None):
         pytest.param("s3://", "is no address", id="nothing-behind-it"),
         pytest.param("file://./state", "another folder for each of you", id="relative"),
         pytest.param("file://~/state", "another folder for each of you", id="home"),
+        pytest.param("file://shared/state", "another folder for each of you", id="relative-without-a-dot"),
+        pytest.param("file:///a b", "is no address", id="space"),
+        pytest.param("postgres://[secret@/db", "no address", id="malformed"),
+        pytest.param("mysql://me:secret@host/db", "contains a password", id="password-in-another-address"),
+        pytest.param("https://api.example.org", "is no address", id="service"),
         pytest.param("postgres://me:secret@host/db", "contains a password", id="password"),
+        pytest.param("postgres://host/db?password=secret@", "contains a password", id="password-in-the-query"),
     ],
 )
 def test_backends_that_are_refused(project: Project, url: str, want: str) -> None:
@@ -68,6 +75,8 @@ class Engine:
     away: bool = False
     """Whether the backend stops answering when it refuses."""
     commands: list[str] = field(default_factory=list)
+    before: dict[str, Callable[[], object]] = field(default_factory=dict)
+    """What happens before a command."""
 
     @property
     def url(self) -> str:
@@ -80,6 +89,7 @@ class Engine:
         stacks = self.backends.setdefault(url, {})
         named = words[3] if words[2] == "--stack" else words[2]
         self.commands.append(f"{url} {words[1]} {named}")
+        self.before.get(self.commands[-1], lambda: None)()
         if self.commands[-1] in self.refused:
             self.refused = (*self.refused, f"{url} ls --json") if self.away else self.refused
             return subprocess.CompletedProcess(words, 255, "", "error: access denied")
@@ -93,18 +103,22 @@ class Engine:
                 out = json.dumps(stacks[named])
             case "import":
                 stacks[named] = json.loads(stdin or "")
+            case "init" if named in stacks:
+                return subprocess.CompletedProcess(words, 255, "", f"error: stack {named!r} already exists")
             case "init":
                 stacks[named] = {"version": 3, "deployment": {}}
                 path = self.project.root / "stacks" / f"Pulumi.{named}.yaml"
-                path.write_text(path.read_text() if path.exists() else "encryptionsalt: new\n")
+                kept = [line for line in path.read_text().splitlines() if "awskms" not in line] if path.exists() else []
+                path.write_text("\n".join([*kept, "encryptionsalt: new\n"]))
             case "rm":
                 del stacks[named]
         return subprocess.CompletedProcess(words, 0, out, "")
 
 
 def files_of(project: Project) -> dict[str, bytes]:
-    """All files but what is remembered of fitting passphrases."""
-    return {name: content for name, content in contents(project.root).items() if name != ".claimsmith/fitting"}
+    """All files but the copies of states, and what is remembered of fitting passphrases."""
+    own = (".claimsmith/fitting", ".claimsmith/moved/")
+    return {name: content for name, content in contents(project.root).items() if not name.startswith(own)}
 
 
 def held(*names: str, pending: int = 0) -> dict[str, Any]:
@@ -151,7 +165,7 @@ def test_if_anything_is_refused_nothing_has_moved(project: Project, engine: Engi
     assert (ran.exit_code, "access denied" in ran.stderr) == (1, True), ran.output
     assert files_of(project) == files
     assert json.dumps(engine.backends["file:///shared"]) == states
-    begun = away and refused not in ("ls --json",)
+    begun = away and refused not in ("ls --json", "init dev")
     assert ("PULUMI_BACKEND_URL='s3://other' pulumi stack rm" in ran.stderr) == begun
     assert (engine.backends["s3://other"] == {}) or begun
 
@@ -163,6 +177,80 @@ def test_a_stack_that_the_old_backend_keeps_is_reported(project: Project, engine
     assert "warning: the backend from before still has 'prod'" in ran.stderr
     assert list(engine.backends["file:///shared"]) == ["prod"]
     assert sorted(engine.backends["s3://other"]) == ["dev", "prod"]
+
+
+def test_settings_keep_the_key_that_encrypts_them(project: Project, engine: Engine) -> None:
+    """The engine replaces the key of a cloud by a salt when it creates a stack."""
+    path = project.root / "stacks" / "Pulumi.prod.yaml"
+    path.write_text("secretsprovider: awskms://alias/platform\nconfig: {shop:a: {secure: v1:abc}}\n")
+    before = path.read_text()
+    backend_move.move(project, "s3://other")
+    assert path.read_text() == before
+
+
+def test_a_stack_that_a_colleague_creates_meanwhile_stays(project: Project, engine: Engine) -> None:
+    theirs = held("theirs")
+    engine.before["s3://other init prod"] = lambda: engine.backends["s3://other"].update(prod=theirs)
+    ran = run("move", "s3://other")
+    assert (ran.exit_code, "already exists" in ran.stderr) == (1, True), ran.output
+    assert engine.backends["s3://other"] == {"prod": theirs}
+    assert sorted(engine.backends["file:///shared"]) == ["dev", "prod"]
+
+
+def test_a_stack_that_is_deployed_meanwhile_is_kept(project: Project, engine: Engine) -> None:
+    engine.before["s3://other init dev"] = lambda: engine.backends["file:///shared"].update(dev=held("a", "b", "new"))
+    moved = backend_move.move(project, "s3://other")
+    assert moved.kept == ["dev"]
+    assert engine.backends["file:///shared"] == {"dev": held("a", "b", "new")}
+
+
+def test_an_interruption_after_the_move_keeps_what_is_left(project: Project, engine: Engine) -> None:
+    def interrupted() -> None:
+        raise KeyboardInterrupt
+
+    engine.before["file:///shared rm prod"] = interrupted
+    moved = backend_move.move(project, "s3://other")
+    assert (engine.url, moved.kept) == ("s3://other", ["prod"])
+    assert sorted(engine.backends["s3://other"]) == ["dev", "prod"]
+
+
+def test_if_pulumi_yaml_cannot_be_written_nothing_has_moved(
+    project: Project, engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = files_of(project)
+
+    def refused(*_: Any) -> str:
+        raise OSError("no space left")
+
+    monkeypatch.setattr(backend, "with_url", refused)
+    with pytest.raises(OSError, match="no space left"):
+        backend_move.move(project, "s3://other")
+    assert (files_of(project), engine.backends["s3://other"]) == (files, {})
+
+
+@pytest.mark.parametrize(
+    ("named", "variable", "to", "want"),
+    [
+        pytest.param(
+            "file:///shared", "s3://third", "s3://other", "names another backend than Pulumi.yaml", id="variable"
+        ),
+        pytest.param("file:///shared", "", "file:///shared/", "are in file:///shared/ already", id="same-folder"),
+        pytest.param(backend.LOCAL_URL, "", "local", "already", id="local"),
+        pytest.param("https://api.example.org", "", "s3://other", "with a key of its own", id="service"),
+    ],
+)
+def test_projects_that_cannot_be_moved(
+    project: Project, engine: Engine, monkeypatch: pytest.MonkeyPatch, named: str, variable: str, to: str, want: str
+) -> None:
+    path = project.root / "Pulumi.yaml"
+    path.write_text(backend.with_url(path.read_text(), named))
+    if variable:
+        monkeypatch.setenv("PULUMI_BACKEND_URL", variable)
+    files = files_of(project)
+    with pytest.raises(DeployError, match=want) as caught:
+        backend_move.move(project, to)
+    assert "stack rm" not in str(caught.value.problems[0].fix)
+    assert (files_of(project), engine.commands) == (files, [])
 
 
 def test_an_interruption_moves_nothing(project: Project, engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:

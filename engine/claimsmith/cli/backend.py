@@ -73,7 +73,7 @@ def move(
             f"warning: the backend from before still has {stack!r}, and could not remove it: never deploy there"
         )
     if os.environ.get("PULUMI_BACKEND_URL"):
-        console.say("warning: PULUMI_BACKEND_URL is set, and comes before Pulumi.yaml: unset it")
+        console.say("warning: PULUMI_BACKEND_URL is set here, and comes before Pulumi.yaml: set it to the new backend")
     if backend.is_local(done.url):
         return
     console.say("")

@@ -84,7 +84,7 @@ class Moved:
 def describe(project: Project, env: Mapping[str, str] | None = None) -> Backend:
     """Where the state of the project is; the engine is not asked."""
     env = os.environ if env is None else env
-    url = env.get(workspace.BACKEND_URL) or _url(project)
+    url = env.get(workspace.BACKEND_URL) or address(project)
     passphrase = encryption.passphrase_in(project, env)
     stacks = [_state(s, passphrase) for s in encryption.stack_secrets(project)]
     return Backend(url, not is_local(url), stacks)
@@ -143,7 +143,7 @@ def join(project: Project, passphrase: str) -> list[str]:
 def with_url(text: str, url: str) -> str:
     """The text of Pulumi.yaml with another backend; everything else stays as it is written."""
     block = re.compile(r"^backend:[^\n]*\n(?:(?:[ \t]+[^\n]*)?\n)*?(?=\S|\Z)", re.MULTILINE)
-    wanted = f"backend:\n  url: {url}\n"
+    wanted = yaml_text.dumped({"backend": {"url": url}})
     text = text if text.endswith("\n") else f"{text}\n"
     found = block.search(text)
     if not found:
@@ -151,7 +151,8 @@ def with_url(text: str, url: str) -> str:
     return text[: found.start()] + wanted + text[found.end() :]
 
 
-def _url(project: Project) -> str:
+def address(project: Project) -> str:
+    """The address of the backend in Pulumi.yaml; empty where it names none."""
     documents = load([project.root / "Pulumi.yaml"], root=project.root)
     return str(object_at(documents[0].data, "backend").get("url") or "") if documents else ""
 
@@ -178,9 +179,15 @@ def _without_secrets(project: Project, secrets: StackSecrets) -> list[str]:
     path = project.own(Path(project.root / secrets.file))
     data = dict(load([path], root=project.root)[0].data)
     config = dict(object_at(data, "config"))
-    unreadable = [name for name, value in config.items() if isinstance(value, dict) and "secure" in value]
+    unreadable = [name for name, value in config.items() if _has_secret(value)]
     kept = {name: value for name, value in data.items() if name not in _SECRET_KEYS}
     if config:
         kept["config"] = {name: value for name, value in config.items() if name not in unreadable}
     write_atomically(path, yaml_text.dumped(kept) if kept else "")
     return [f"{secrets.stack}: {name}" for name in unreadable]
+
+
+def _has_secret(value: Any) -> bool:
+    if isinstance(value, dict):
+        return "secure" in value or any(map(_has_secret, value.values()))
+    return isinstance(value, list) and any(map(_has_secret, value))
