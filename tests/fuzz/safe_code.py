@@ -7,7 +7,7 @@ import re
 
 MODULES = frozenset({"enum", "typing", "pulumi", "claimsmith.deploy"})
 METHODS = frozenset(
-    {"child", "composite", "templated", "select", "observed", "start_environment", "publish_connection"}
+    {"child", "composite", "templated", "select", "selected", "observed", "start_environment", "publish_connection"}
     | {"child_name", "child_options", "claim_labels", "claim_tags", "config", "external_name", "publish_details"}
     | {"each", "holds", "pipeline"}
 )

@@ -35,6 +35,23 @@ def test_class_name(name: str, want: str) -> None:
     assert generate.class_name(one_class(class_data(name))) == want
 
 
+def test_the_name_of_a_kind_with_dashes() -> None:
+    """A kind may have what no name of Python may."""
+    base = {"apiVersion": "acme.example.org/v1", "kind": "Thing"}
+    composition = {
+        "apiVersion": "apiextensions.crossplane.io/v1",
+        "kind": "Composition",
+        "metadata": {"name": "net"},
+        "spec": {
+            "compositeTypeRef": {"apiVersion": "example.org/v1", "kind": "XNet-work"},
+            "resources": [{"name": "a", "base": base}],
+        },
+    }
+    code = source(composition)
+    compile(code, "component.py", "exec", dont_inherit=True)
+    assert "class NetWork(" in code
+
+
 @pytest.mark.parametrize(
     ("text", "want"),
     [

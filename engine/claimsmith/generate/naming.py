@@ -37,6 +37,8 @@ def doubled(names: Sequence[str]) -> set[int]:
 
 
 def _usable(name: str, taken: frozenset[str]) -> str:
+    # A kind may have dashes.
+    name = "".join(part[:1].upper() + part[1:] for part in re.split(r"[^0-9A-Za-z_]+", name))
     name = name if name[:1].isalpha() else f"Class{name}"
     return f"{name}Class" if keyword.iskeyword(name) or name in taken else name
 
