@@ -187,9 +187,12 @@ def test_a_cloud_is_validated_rendered_and_previewed_on_mocks(
     sdk = importlib.util.find_spec(f"pulumi_{provider}")
     assert sdk
     assert sdk.submodule_search_locations
+    package = Path(sdk.submodule_search_locations[0])
     for name in ("installed", "shop/.venv"):
         (packages,) = (hour / name / "lib").glob("python*/site-packages")
-        (packages / f"pulumi_{provider}").symlink_to(sdk.submodule_search_locations[0])
+        # It reads its own version when it is imported.
+        for part in (package, *package.parent.glob(f"{package.name}-*.dist-info")):
+            (packages / part.name).symlink_to(part)
     typed(hour, hour, f"claimsmith init cloud --provider {provider}")
     folder = hour / "cloud"
     (folder / ".venv").symlink_to(shop[0] / ".venv")
