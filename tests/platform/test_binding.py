@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from claimsmith.base.errors import BindingError, EngineError
-from claimsmith.base.names import ClaimKey
+from claimsmith.base.errors import BindingError, EngineError, Problem
+from claimsmith.base.names import ClaimKey, ClassKey
 from claimsmith.platform import binding, bindings_file, selection
 from claimsmith.platform.binding import Record
 from tests.support.samples import (
@@ -114,6 +114,23 @@ def test_records_that_do_not_hold(classes: list, spec: dict[str, Any], rebind: s
     assert str(KEY) in f"{problem.what} {problem.fix}"
 
 
+@pytest.mark.parametrize(
+    ("make", "several"),
+    [
+        pytest.param(binding.class_changed, "class changed: Class.x.y/small", id="changed"),
+        pytest.param(binding.class_gone, "class gone: Class.x.y/small", id="gone"),
+    ],
+)
+def test_one_problem_of_a_class_for_all_its_claims(make: Any, several: str) -> None:
+    klass = ClassKey.parse("Class.x.y/small")
+    claims = [(stack, ClaimKey.parse(f"Database.x.y/default/{name}")) for stack in ("dev", "prod") for name in "abc"]
+    other = Problem("another")
+    alone = [replace(make(klass, None, [claim]), rule="broken") for claim in claims]
+    [one, same] = binding.folded([*alone[:3], other, *alone[3:]])
+    assert (one.what, one.rule, same) == (f"{several}: 3 claims in dev, 3 in prod", "broken", other)
+    assert binding.folded(alone[:1]) == alone[:1]
+
+
 def test_a_record_without_its_claim_is_dropped() -> None:
     before = recorded([weighted_class("a", "1")])
     catalog = catalog_of([weighted_class("a", "1")], [])
@@ -122,7 +139,8 @@ def test_a_record_without_its_claim_is_dropped() -> None:
 
 def test_one_claim_that_does_not_hold_hides_no_other() -> None:
     before = recorded([weighted_class("a", "1")])
-    both = [before[0], replace(before[0], claim=replace(KEY, name="two"))]
+    other = replace(before[0].klass, name="b")
+    both = [before[0], replace(before[0], claim=replace(KEY, name="two"), klass=other)]
     catalog = catalog_of([], [claim_data("sql"), claim_data("two")])
     with pytest.raises(BindingError) as caught:
         expanded(catalog, both)

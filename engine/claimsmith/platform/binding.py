@@ -11,6 +11,7 @@ import uuid
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Final
 
 from claimsmith.base.errors import BindingError, Problem, Source
 from claimsmith.base.grouping import grouped
@@ -60,12 +61,24 @@ class Record:
 
 
 @dataclass(frozen=True, slots=True)
-class ClassChanged(Problem):
-    """A class that changed after claims were bound to it. One for all claims of all stacks: see `folded`."""
+class ClassProblem(Problem):
+    """A problem of a class with the claims that are bound to it. One for all claims of all stacks: see `folded`."""
 
     klass: ClassKey | None = field(default=None, compare=False)
     bound: tuple[tuple[str, ClaimKey], ...] = field(default=(), compare=False)
-    """The claims that are bound to it as it was, each after its stack."""
+    """The claims that are bound to it, each after its stack."""
+
+
+class ClassChanged(ClassProblem):
+    """A class that changed after claims were bound to it."""
+
+    __slots__ = ()
+
+
+class ClassGone(ClassProblem):
+    """A class that does not exist any more, although claims are bound to it."""
+
+    __slots__ = ()
 
 
 def class_changed(klass: ClassKey, where: Source | None, bound: Sequence[tuple[str, ClaimKey]]) -> ClassChanged:
@@ -77,6 +90,19 @@ def class_changed(klass: ClassKey, where: Source | None, bound: Sequence[tuple[s
     return ClassChanged(what, where, "spec", fix, CHANGED, klass, tuple(bound))
 
 
+def class_gone(klass: ClassKey, where: Source | None, bound: Sequence[tuple[str, ClaimKey]]) -> ClassGone:
+    """The problem of a class that is gone, although these claims are bound to it."""
+    what = f"class gone: {klass}: {claims_in(Counter(stack for stack, _ in bound))}"
+    stacks = dict.fromkeys(stack for stack, _ in bound)
+    again = "; ".join(f"claimsmith bind {stack} --rebind-class {klass.name}" for stack in stacks)
+    if len(bound) == 1:
+        [(stack, claim)] = bound
+        what, again = f"{claim} is bound to {klass}, which is gone", f"claimsmith bind {stack} --rebind {claim}"
+    return ClassGone(
+        what, where, "class", f"bring the class back, or rebind on purpose: {again}", "", klass, tuple(bound)
+    )
+
+
 def claims_in(numbers: Mapping[str, int]) -> str:
     """`151 claims in dev, 150 in prod`."""
     words = [f"{number} in {stack}" for stack, number in numbers.items()]
@@ -84,17 +110,21 @@ def claims_in(numbers: Mapping[str, int]) -> str:
     return ", ".join([*first, *words[1:]])
 
 
+_FOLDED: Final = {ClassChanged: class_changed, ClassGone: class_gone}
+
+
 def folded(problems: Iterable[Problem]) -> list[Problem]:
-    """The problems with one for each class that changed, however many claims and stacks it serves."""
+    """The problems with one for each class that changed or is gone, however many claims and stacks it serves."""
     listed = list(problems)
-    changes = grouped((p for p in listed if isinstance(p, ClassChanged)), lambda p: p.klass)
+    same = grouped((p for p in listed if isinstance(p, ClassProblem)), lambda p: (type(p), p.klass))
     kept: list[Problem] = []
     for problem in listed:
-        if not isinstance(problem, ClassChanged):
+        if not isinstance(problem, ClassProblem):
             kept.append(problem)
-        elif problem.klass and (same := changes.pop(problem.klass, None)):
-            bound = dict.fromkeys(pair for p in same for pair in p.bound)
-            kept.append(class_changed(problem.klass, problem.where, list(bound)))
+        elif problem.klass and (several := same.pop((type(problem), problem.klass), None)):
+            bound = dict.fromkeys(pair for p in several for pair in p.bound)
+            one = _FOLDED[type(problem)](problem.klass, problem.where, list(bound))
+            kept.append(replace(one, rule=problem.rule))
     return kept
 
 
@@ -264,8 +294,7 @@ def _held(claim: Claim, record: Record, catalog: Catalog, stack: str) -> Class:
     klass = catalog.classes.get((record.klass, claim.key.group_kind))
     again = f"claimsmith bind {stack} --rebind {claim.key}"
     if klass is None:
-        what = f"{claim.key} is bound to {record.klass}, which is gone"
-        raise BindingError(Problem(what, record.where, "class", f"bring the class back, or rebind on purpose: {again}"))
+        raise BindingError(class_gone(record.klass, record.where, [(stack, claim.key)]))
     if not may_serve(klass, claim):
         fix = "have the platform team permit the class in claimsmith.yaml again; the claim keeps what it has until then"
         raise BindingError(Problem(not_permitted(klass, claim), record.where, "class", fix))
