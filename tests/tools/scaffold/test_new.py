@@ -177,20 +177,28 @@ kind: CompositeResourceClass
 metadata: {name: NAME}
 spec:
   claim: {apiVersion: a.org/v1, kind: Pet}
-  resources: [{name: pet, base: {apiVersion: v1, kind: ConfigMap}, connectionDetails: DETAILS}]
+  resources: [{name: pet, base: {apiVersion: v1, kind: ConfigMapSPEC}DETAILS}]
 """
 
 
+SECRET = "{writeConnectionSecretToRef: {namespace: team, name: pet}}"
+
+
 @pytest.mark.parametrize(
-    ("klass", "asks"), [pytest.param("rich", True, id="with-details"), pytest.param("poor", False, id="without")]
+    ("spec", "details", "asks"),
+    [
+        pytest.param("", ", connectionDetails: [{name: a, value: b}]", True, id="with-details"),
+        pytest.param("", ", connectionDetails: []", False, id="without"),
+        pytest.param("", "", False, id="child-without-a-secret"),
+        pytest.param(f", spec: {SECRET}", "", True, id="keys-of-its-childs-secret"),
+    ],
 )
 def test_a_secret_is_asked_for_where_the_class_has_details(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, klass: str, asks: bool
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, spec: str, details: str, asks: bool
 ) -> None:
-    texts = {"rich": "[{name: a, value: b}]", "poor": "[]"}
-    classes = {f"components/{n}/class.yaml": PLAIN.replace("NAME", n).replace("DETAILS", d) for n, d in texts.items()}
-    monkeypatch.chdir(write_files(tmp_path, {**NATIVE_PROJECT, **classes}))
-    ran = run("new", "claim", "Pet/team/new", "--stack", "dev", "--class", klass)
+    klass = PLAIN.replace("NAME", "small").replace("SPEC", spec).replace("DETAILS", details)
+    monkeypatch.chdir(write_files(tmp_path, {**NATIVE_PROJECT, "components/small/class.yaml": klass}))
+    ran = run("new", "claim", "Pet/team/new", "--stack", "dev", "--class", "small")
     assert ran.exit_code == 0, ran.output
     written = (tmp_path / "stacks/dev/claims/new.yaml").read_text()
     assert ("writeConnectionSecretToRef" in written) == asks

@@ -13,10 +13,13 @@ import yaml
 
 from claimsmith.base.errors import LoadError, Problem, suggest
 from claimsmith.base.names import ClaimKey
-from claimsmith.dialects.common.klass import Class
+from claimsmith.base.values import object_at
+from claimsmith.dialects.common.klass import Class, Template
 from claimsmith.kubernetes.schema.checking import type_names
 from claimsmith.platform.offers import Offer
 from claimsmith.tools.scaffold.claim_fields import Field, Form
+
+_SECRET = "writeConnectionSecretToRef"
 
 
 def claim_text(form: Form, key: ClaimKey, *, values: Mapping[str, Any] | None = None, klass: str | None = None) -> str:
@@ -102,7 +105,7 @@ def _secret(form: Form, key: ClaimKey, klass: str | None) -> list[str]:
     A comment for a class of native resources, whose stack may have no cluster.
     """
     place = flow({**({} if key.namespace else {"namespace": "default"}), "name": key.name})
-    line = f"writeConnectionSecretToRef: {place}"
+    line = f"{_SECRET}: {place}"
     proposed = _proposed(form)
     name = klass or (proposed.klass.name if proposed else "")
     selected = [o.klass for o in form.offers if o.klass.name == name]
@@ -116,7 +119,15 @@ def _secret(form: Form, key: ClaimKey, klass: str | None) -> list[str]:
 
 def _may_have_details(klass: Class) -> bool:
     """Whether a class has connection details, or has steps or a contract that may bring some."""
-    return bool(klass.steps or klass.contract or not klass.templates) or any(t.details != () for t in klass.templates)
+    return bool(klass.steps or klass.contract or not klass.templates) or any(map(_has_details, klass.templates))
+
+
+def _has_details(template: Template) -> bool:
+    """Whether a template has connection details; one that lists none delivers the keys of its child's Secret."""
+    if template.details is not None or template.native:
+        return bool(template.details)
+    written = _SECRET in object_at(template.base, "spec") or any(_SECRET in patch.to for patch in template.patches)
+    return template.composite or written
 
 
 def _proposed(form: Form) -> Offer | None:
