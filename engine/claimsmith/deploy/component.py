@@ -449,7 +449,7 @@ class Composite(NativeChildren, metaclass=_ComponentType):
         self, secret: Connection, word: str, sources: Sequence[tuple[SecretSource, Any]], data: Any
     ) -> KubernetesObject:
         self._context.connections[secret.namespace, secret.name] = self.details
-        document = {**secret_document(self.claim, secret), "data": data}
+        document = {**secret_document(self.claim, secret), "data": secrets.stored(data) if sources else data}
         children = [child for _, child in sources]
         return self._write(word, document, depends_on=children, additional_secret_outputs=["data", "stringData"])
 

@@ -117,6 +117,11 @@ def secret_once_known(data: pulumi.Input[Any]) -> pulumi.Output[Any]:
     return pulumi.Output.unsecret(pulumi.Output.from_input(data)).apply(lambda known: pulumi.Output.secret(known))
 
 
+def stored(data: pulumi.Output[Any]) -> pulumi.Output[Any]:
+    """The data of a Secret as the API server stores it: none where it is empty, which would differ for ever."""
+    return pulumi.Output.unsecret(data).apply(lambda known: pulumi.Output.secret(known) if known else None)
+
+
 _OWN = SecretSource("the class", "", "", "")
 """The source of the details that a class names by their values."""
 
