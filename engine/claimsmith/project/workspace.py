@@ -236,6 +236,9 @@ def stack_outputs(project: Project, stack: str, *, show_secrets: bool = False) -
 
 def _read(project: Project, stack: str, *arguments: str, url: str = "") -> dict[str, Any]:
     """What a command of the engine prints of a stack as JSON."""
+    if "--show-secrets" in arguments:
+        # Older engines (3.215) leave out what they cannot decrypt, and succeed.
+        refuse_unfit(project, stack)
     done = pulumi(project, *arguments, "--stack", stack, url=url)
     if done.returncode:
         refuse_unfit(project, stack)
