@@ -443,7 +443,8 @@ def test_details_of_a_nested_composite(inner: list[Any], outer: list[Any], want:
     asked = {"writeConnectionSecretToRef": {"namespace": "shop", "name": "whole"}}
     plan = plan_of(platform, {**composite("XWhole"), "spec": asked})
     secret = component_says(plan)["whole"]
-    assert sorted(secret["data"]["value"]) == want
+    # A Secret without any detail has no data: the API server would drop an empty object.
+    assert sorted(secret["data"]["value"] if "data" in secret else []) == want
 
 
 # Kinds that no controller makes ready
