@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from claimsmith.base.json_answers import Answer
 from claimsmith.cli import completion, console
 from claimsmith.cli import review as reviewing
 from claimsmith.cli.console import Format, Output
-from claimsmith.tools.json_answers import Answer
 
 if TYPE_CHECKING:
     from claimsmith.tools.accept import Acceptance

@@ -10,6 +10,7 @@ from typing import Annotated
 
 import typer
 
+from claimsmith.base.json_answers import Answer, foreign_text
 from claimsmith.cli import (
     accept,
     backend,
@@ -18,13 +19,12 @@ from claimsmith.cli import (
     convert,
     crds,
     fleet,
+    fleet_files,
     local,
     outline,
     queries,
     render,
     review,
-    rollout,
-    runners,
     scaffold,
     stacks,
     toolchain,
@@ -32,7 +32,6 @@ from claimsmith.cli import (
 from claimsmith.cli.console import CheckFormat, Format, Output, Strict
 from claimsmith.cli.help import App
 from claimsmith.cli.queries import Stack
-from claimsmith.tools.json_answers import Answer, foreign_text
 
 app = App(
     cls=outline.Grouped,
@@ -55,9 +54,9 @@ app.command()(queries.graph)
 app.command()(scaffold.init)
 app.add_typer(scaffold.new, name="new")
 app.command()(convert.convert)
-app.add_typer(runners.ci, name="ci")
-app.command()(rollout.rollout)
-app.command()(runners.operator)
+app.add_typer(fleet_files.ci, name="ci")
+app.command()(fleet_files.rollout)
+app.command()(fleet_files.operator)
 app.command()(fleet.up)
 app.command()(fleet.preview)
 app.command()(fleet.refresh)

@@ -1,11 +1,33 @@
-"""Values of flags that are more than one word: KEY=VALUE pairs, and durations as Go writes them."""
+"""What commands share: the options that select stacks, and values of more than one word (KEY=VALUE, durations)."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from claimsmith.cli import completion
+
+if TYPE_CHECKING:
+    from claimsmith.tools.fleet.selection import Wanted
+
+Stacks = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="STACK", help="Environments: folders below stacks/.", autocompletion=completion.stacks),
+]
+All = Annotated[bool, typer.Option("--all", help="Every stack of the project.")]
+Affected = Annotated[bool, typer.Option("--affected", help="The stacks that a change affects, by the review.")]
+Base = Annotated[
+    str | None,
+    typer.Option(metavar="REVISION", help="The git revision of the review; with --affected, HEAD where none is named."),
+]
+Label = Annotated[
+    list[str] | None,
+    typer.Option(metavar="KEY=VALUE", help="Stacks with this label: claimsmith:labels in the stack's config."),
+]
+AllowDestructive = Annotated[bool, typer.Option("--allow-destructive", help="Let resources be deleted and replaced.")]
 _UNITS = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 0.001}
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)(ms|h|m|s)")
 
@@ -28,3 +50,17 @@ def seconds(text: str | None, flag: str) -> float | None:
     if not text or _DURATION.sub("", text):
         raise typer.BadParameter(f"write a duration such as 90s or 1m30s, not {text!r}", param_hint=flag)
     return sum(float(number) * _UNITS[unit] for number, unit in _DURATION.findall(text))
+
+
+def wanted(
+    stacks: Sequence[str] | None,
+    all_: bool,
+    label: list[str] | None,
+    *,
+    affected: bool = False,
+    base: str | None = None,
+) -> Wanted:
+    """What these options select."""
+    from claimsmith.tools.fleet.selection import Wanted
+
+    return Wanted(stacks or (), all_, affected, pairs(label, "--label"), base)

@@ -9,10 +9,10 @@ from typing import Annotated
 
 import typer
 
+from claimsmith.base.json_answers import Answer
 from claimsmith.cli import console
 from claimsmith.cli.console import Format, Output
 from claimsmith.cli.help import App
-from claimsmith.tools.json_answers import Answer
 
 app = App(no_args_is_help=False)
 

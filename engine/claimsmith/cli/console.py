@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Annotated, Any, ParamSpec, TypeVar
 import typer
 
 from claimsmith.base.errors import EngineError, LoadError, Problem
+from claimsmith.base.json_answers import Answer
 from claimsmith.base.printable import visible
-from claimsmith.tools.json_answers import Answer
 
 if TYPE_CHECKING:
     from claimsmith.project.project import Project

@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
+from claimsmith.base.json_answers import Answer
 from claimsmith.cli import console
 from claimsmith.cli.console import TextFormat
-from claimsmith.tools.json_answers import Answer
 
 
 @console.command

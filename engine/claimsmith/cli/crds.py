@@ -6,10 +6,10 @@ from typing import Annotated
 
 import typer
 
+from claimsmith.base.json_answers import Answer
 from claimsmith.cli import completion, console
 from claimsmith.cli.console import Format, Output, TextFormat
 from claimsmith.cli.help import App
-from claimsmith.tools.json_answers import Answer
 
 app = App(help="Print the CRDs of the platform, or add those of providers.", invoke_without_command=True)
 

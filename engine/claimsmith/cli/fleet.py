@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from claimsmith.base.json_answers import Answer
 from claimsmith.base.printable import counted
-from claimsmith.cli import arguments, console, selection
+from claimsmith.cli import arguments, console
 from claimsmith.cli.console import Format, Output
-from claimsmith.tools.json_answers import Answer
 
 if TYPE_CHECKING:
     from claimsmith.tools.fleet.schedule import Outcome
@@ -35,13 +35,13 @@ Yes = Annotated[bool, typer.Option("--yes", "-y", help="Don't ask; without a ter
 
 @console.command
 def up(
-    stacks: selection.Stacks = None,
-    all_: selection.All = False,
-    affected: selection.Affected = False,
-    base: selection.Base = None,
-    label: selection.Label = None,
+    stacks: arguments.Stacks = None,
+    all_: arguments.All = False,
+    affected: arguments.Affected = False,
+    base: arguments.Base = None,
+    label: arguments.Label = None,
     parallel: Parallel = 4,
-    allow_destructive: selection.AllowDestructive = False,
+    allow_destructive: arguments.AllowDestructive = False,
     skip_preview: Annotated[
         bool, typer.Option("--skip-preview", help="Leave the guard to the review of --base: no preview of the engine.")
     ] = False,
@@ -73,17 +73,17 @@ def up(
         skip_preview=skip_preview,
         until_settled=until_settled,
     )
-    wanted = selection.wanted(stacks, all_, label, affected=affected, base=base)
+    wanted = arguments.wanted(stacks, all_, label, affected=affected, base=base)
     _run(options, wanted, parallel=parallel, resume=resume, yes=yes, output=output)
 
 
 @console.command
 def preview(
-    stacks: selection.Stacks = None,
-    all_: selection.All = False,
-    affected: selection.Affected = False,
-    base: selection.Base = None,
-    label: selection.Label = None,
+    stacks: arguments.Stacks = None,
+    all_: arguments.All = False,
+    affected: arguments.Affected = False,
+    base: arguments.Base = None,
+    label: arguments.Label = None,
     parallel: Parallel = 4,
     resume: Resume = False,
     lock_timeout: LockTimeout = None,
@@ -99,15 +99,15 @@ def preview(
     Example: claimsmith preview --affected --base origin/main
     """
     options = _options("preview", lock_timeout)
-    wanted = selection.wanted(stacks, all_, label, affected=affected, base=base)
+    wanted = arguments.wanted(stacks, all_, label, affected=affected, base=base)
     _run(options, wanted, parallel=parallel, resume=resume, yes=True, output=output)
 
 
 @console.command
 def refresh(
-    stacks: selection.Stacks = None,
-    all_: selection.All = False,
-    label: selection.Label = None,
+    stacks: arguments.Stacks = None,
+    all_: arguments.All = False,
+    label: arguments.Label = None,
     parallel: Parallel = 4,
     resume: Resume = False,
     lock_timeout: LockTimeout = None,
@@ -119,17 +119,17 @@ def refresh(
     Example: claimsmith refresh --label region=eu
     """
     options = _options("refresh", lock_timeout)
-    wanted = selection.wanted(stacks, all_, label)
+    wanted = arguments.wanted(stacks, all_, label)
     _run(options, wanted, parallel=parallel, resume=resume, yes=yes, output=output)
 
 
 @console.command
 def destroy(
-    stacks: selection.Stacks = None,
-    all_: selection.All = False,
-    label: selection.Label = None,
+    stacks: arguments.Stacks = None,
+    all_: arguments.All = False,
+    label: arguments.Label = None,
     parallel: Parallel = 4,
-    allow_destructive: selection.AllowDestructive = False,
+    allow_destructive: arguments.AllowDestructive = False,
     resume: Resume = False,
     lock_timeout: LockTimeout = None,
     yes: Yes = False,
@@ -142,7 +142,7 @@ def destroy(
     Example: claimsmith destroy --label purpose=test --allow-destructive
     """
     options = _options("destroy", lock_timeout, allow_destructive=allow_destructive)
-    wanted = selection.wanted(stacks, all_, label)
+    wanted = arguments.wanted(stacks, all_, label)
     _run(options, wanted, parallel=parallel, resume=resume, yes=yes, output=output)
 
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from claimsmith.base.json_answers import Answer
 from claimsmith.cli import completion, console
 from claimsmith.cli.help import App
-from claimsmith.tools.json_answers import Answer
 
 if TYPE_CHECKING:
     from claimsmith.lab import Status

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from claimsmith.base.json_answers import Answer, foreign_text
 from claimsmith.cli import completion, console
 from claimsmith.cli.console import Format, Output
-from claimsmith.tools.json_answers import Answer, foreign_text
 
 if TYPE_CHECKING:
     from claimsmith.tools.classes import Offers
@@ -200,9 +200,9 @@ def classes(
     Example: claimsmith classes --usage
     """
     if usage:
-        from claimsmith.cli import rollout
+        from claimsmith.cli import fleet_files
 
-        rollout.print_usage(kind, output)
+        fleet_files.print_usage(kind, output)
         return
     from claimsmith.tools.classes import classes as classes_of
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from claimsmith.base.json_answers import Answer
 from claimsmith.cli import arguments, completion, console
 from claimsmith.cli.console import TextFormat
-from claimsmith.tools.json_answers import Answer
 
 if TYPE_CHECKING:
     from claimsmith.tools.render.composite import Files, Parts

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from claimsmith.base.json_answers import Answer
 from claimsmith.cli import console
 from claimsmith.cli.console import Format, Output
 from claimsmith.cli.queries import Stack
-from claimsmith.tools.json_answers import Answer
 
 if TYPE_CHECKING:
     from claimsmith.tools.shard.cut import Cut

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from claimsmith.base.json_answers import Answer
 from claimsmith.tools.explain.formatting import plain
-from claimsmith.tools.json_answers import Answer
 from claimsmith.tools.review import markdown, page, text
 from claimsmith.tools.review.alerts import alerts, banner
 from claimsmith.tools.review.changes import Review

@@ -20,6 +20,7 @@ from typer.testing import CliRunner
 
 from claimsmith import lab, toolchain
 from claimsmith.base.errors import Problem
+from claimsmith.base.json_answers import FORMATS, Answer, foreign_text
 from claimsmith.base.names import GroupKind
 from claimsmith.cli import console
 from claimsmith.cli.app import app
@@ -29,7 +30,6 @@ from claimsmith.project import workspace
 from claimsmith.tools import backend_move
 from claimsmith.tools.backend import Moved
 from claimsmith.tools.fleet import run as fleet_run
-from claimsmith.tools.json_answers import FORMATS, Answer, foreign_text
 from claimsmith.tools.recover import recover
 from tests.support import json_schemas, review_files
 from tests.support.fleet_files import engine_program, fleet
