@@ -34,7 +34,7 @@ LEFT = [("a lock of process 4711 on this machine, which is gone", "remove .pulum
 FLEET = ("STACK", "STATE", "CHANGES", "TIME")
 RAN = [(f"region-{n}-customer-{n}", "done", "12 create, 3 update, 1 replace, 140 same", "118 s") for n in range(3)]
 PARTS = ("PART", "VERSION", "FROM", "PATH")
-FOUND = [("pulumi-resource-kubernetes", "4.25.0", "plugins", "/home/somebody/.pulumi/plugins/kubernetes-v4.25.0/k8s")]
+FOUND = [("pulumi-resource-kubernetes", "4.25.0", "plugins", "/data/somebody/.pulumi/plugins/kubernetes-v4.25.0/k8s")]
 CLASSES = ("CLAIM", "CLASS", "IS A", "LABELS", "DEFAULT", "WEIGHT", "MAKES")
 OFFERED = [
     (
@@ -96,14 +96,14 @@ def test_a_table_that_cannot_fit_is_a_list_of_blocks() -> None:
 @pytest.mark.parametrize(
     ("width", "want"),
     [
-        pytest.param(40, "/home/me/.cache/tools/bin/pulumi", id="it-fits"),
-        pytest.param(30, "/home/me/.cache/tools/…/pulumi", id="one-folder-less"),
-        pytest.param(18, "/home/me/…/pulumi", id="more-folders-less"),
+        pytest.param(40, "/data/me/.cache/tools/bin/pulumi", id="it-fits"),
+        pytest.param(30, "/data/me/.cache/tools/…/pulumi", id="one-folder-less"),
+        pytest.param(18, "/data/me/…/pulumi", id="more-folders-less"),
         pytest.param(3, "…/pulumi", id="the-last-part-stays"),
     ],
 )
 def test_paths_are_shortened_in_their_middle(width: int, want: str) -> None:
-    assert tables.shortened("/home/me/.cache/tools/bin/pulumi", width) == want
+    assert tables.shortened("/data/me/.cache/tools/bin/pulumi", width) == want
 
 
 def printed(width: int | None, *words: str) -> str:

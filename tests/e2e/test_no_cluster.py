@@ -214,24 +214,17 @@ def test_details_go_to_files_and_sinks_on_request_and_nowhere_else(deployed: tup
     assert not (rig.root / file).exists()
 
 
-ROLE_SINK = """\
-apiVersion: infrastructure.crossplane.io/v1alpha1
-kind: CompositeResourceClass
-metadata:
-  name: connection-sink
-spec:
-  claim: {apiVersion: claimsmith.io/v1alpha1, kind: ConnectionDetails}
-  resources:
+ROLE_SINK = f"""{files.SINK_CLASS}\
   - name: application
     base:
       type: postgresql:Role
-      properties: {login: true}
-      options: {provider: main}
+      properties: {{login: true}}
+      options: {{provider: main}}
     patches:
     - fromClaimFieldPath: spec.claim.name
       toResourceFieldPath: properties.name
-      transforms: [{type: string, string: {fmt: "%s-app"}}]
-    - {fromClaimFieldPath: spec.details.password, toResourceFieldPath: properties.password}
+      transforms: [{{type: string, string: {{fmt: "%s-app"}}}}]
+    - {{fromClaimFieldPath: spec.details.password, toResourceFieldPath: properties.password}}
 """
 
 

@@ -74,8 +74,7 @@ kind: Store
 metadata: {name: files, namespace: default}
 spec: {}
 """
-# A stand-in for the secret of a cloud: the SDK is small, and keepers are stored as they are.
-SINK = """\
+SINK_CLASS = """\
 apiVersion: infrastructure.crossplane.io/v1alpha1
 kind: CompositeResourceClass
 metadata:
@@ -83,16 +82,20 @@ metadata:
 spec:
   claim: {apiVersion: claimsmith.io/v1alpha1, kind: ConnectionDetails}
   resources:
+"""
+"""The class of a sink, to which its resources are added."""
+# A stand-in for the secret of a cloud: the SDK is small, and keepers are stored as they are.
+SINK = f"""{SINK_CLASS}\
   - name: place
-    base: {type: "random:RandomPet", properties: {length: 1}}
+    base: {{type: "random:RandomPet", properties: {{length: 1}}}}
     patches:
-    - {fromClaimFieldPath: spec.claim.name, toResourceFieldPath: properties.prefix}
+    - {{fromClaimFieldPath: spec.claim.name, toResourceFieldPath: properties.prefix}}
   - name: content
     base:
       type: random:RandomId
-      properties: {byteLength: 4, prefix: "${place.id}"}
+      properties: {{byteLength: 4, prefix: "${{place.id}}"}}
     patches:
-    - {fromClaimFieldPath: spec.details.password, toResourceFieldPath: properties.keepers.password}
+    - {{fromClaimFieldPath: spec.details.password, toResourceFieldPath: properties.keepers.password}}
 """
 ADDRESS = "PostgreSQLDatabase.database.example.org/default/orders"
 PROGRAM = "from claimsmith.deploy import program\n\nprogram.run()\n"

@@ -35,10 +35,9 @@ def half_written(place: Path | None, project: str, stack: str) -> list[Path]:
 
 
 def _whole(path: Path) -> bool:
+    """Whether a file holds JSON. What is no file was not begun by the engine, and counts as whole."""
     try:
-        json.loads(path.read_bytes())
+        json.loads(path.read_bytes() if path.is_file() else b"{}")
     except ValueError:
         return False
-    except OSError:
-        return True  # Whatever it is, the engine did not begin to write it.
     return True

@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import signal
-import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -32,7 +30,7 @@ def install(report: parts.Report | None = None, names: Sequence[str] = parts.NAM
         return _complete(installed)
     cache = parts.cache_folder()
     try:
-        with _interruptible(), _lock(cache, report), _staging(cache) as stage:
+        with process.interruptible(), _lock(cache, report), _staging(cache) as stage:
             return _install_missing(names, stage, report)
     except OSError as error:
         what = f"cannot write to the cache folder: {error}"
@@ -171,14 +169,3 @@ def _staging(cache: Path) -> Iterator[Path]:
         # To the end, even where the user is impatient.
         with process.handling(lambda *_: None, process.STOPPING):
             shutil.rmtree(folder, ignore_errors=True)
-
-
-@contextmanager
-def _interruptible() -> Iterator[None]:
-    """Let SIGTERM and SIGHUP unwind as Ctrl-C does, so that everything is cleaned up."""
-
-    def stop(number: int, _: object) -> None:
-        sys.exit(128 + number)
-
-    with process.handling(stop, (signal.SIGTERM, signal.SIGHUP)):
-        yield

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -83,6 +84,17 @@ def handling(handler: Callable[[int, object], None], numbers: Sequence[signal.Si
     finally:
         for number, old in changed.items():
             signal.signal(number, old)
+
+
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """Let SIGTERM and SIGHUP unwind as Ctrl-C does, so that everything is cleaned up."""
+
+    def stop(number: int, _: object) -> None:
+        sys.exit(128 + number)
+
+    with handling(stop, (signal.SIGTERM, signal.SIGHUP)):
+        yield
 
 
 @contextmanager

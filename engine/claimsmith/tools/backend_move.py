@@ -8,11 +8,8 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import subprocess
-import sys
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -87,7 +84,7 @@ def move(project: Project, url: str) -> Moved:
         raise DeployError(*problems)
     old, new = _Side(project, _current(project)), _Side(project, url)
     _refuse_same(old, new)
-    with _interruptible():
+    with process.interruptible():
         states = {stack: old.export(stack) for stack in old.stacks()}
         _refuse_unfinished(old, states)
         for stack, state in states.items():
@@ -190,17 +187,6 @@ def _objects(state: State) -> list[tuple[Any, Any]]:
     """What a state holds. Its secrets are encrypted anew each time it is written."""
     resources = (state.get("deployment") or {}).get("resources") or []
     return [(resource["urn"], resource.get("id")) for resource in resources]
-
-
-@contextmanager
-def _interruptible() -> Iterator[None]:
-    """Let SIGTERM and SIGHUP unwind as Ctrl-C does, so that what was begun is removed."""
-
-    def stop(number: int, _: object) -> None:
-        sys.exit(128 + number)
-
-    with process.handling(stop, (signal.SIGTERM, signal.SIGHUP)):
-        yield
 
 
 def _refuse_same(old: _Side, new: _Side) -> None:
