@@ -8,10 +8,10 @@ import tempfile
 import time
 from pathlib import Path
 
-from benchmarks import engine, fleet, offline, report
+from benchmarks import engine, fleet, fleet_review, offline, report
 from benchmarks.measure import Row, Settings
 
-BENCHES = {**offline.BENCHES, **engine.BENCHES, **fleet.BENCHES}
+BENCHES = {**offline.BENCHES, **engine.BENCHES, **fleet.BENCHES, **fleet_review.BENCHES}
 
 
 def main() -> int:

@@ -38,6 +38,12 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         terminalreporter.write_line(f"conformance: {counts['passed']} of {total} cases agree with the peers")
 
 
+@pytest.fixture(autouse=True)
+def no_review_cache(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No test reads or writes the user's own cache of reviews."""
+    monkeypatch.setenv("CLAIMSMITH_REVIEW_CACHE", "off")
+
+
 @pytest.fixture
 def root() -> Path:
     return ROOT

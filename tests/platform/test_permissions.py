@@ -24,7 +24,7 @@ from claimsmith.platform.settings import Permission, Settings
 from claimsmith.project.project import Project
 from claimsmith.render import render
 from claimsmith.tools.bind import bind
-from claimsmith.tools.review.project import review_stack
+from claimsmith.tools.review.stack import review_stack
 from tests.support.attack_files import (
     ADMIN,
     ATTACKS,

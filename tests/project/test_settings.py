@@ -8,7 +8,7 @@ import pytest
 
 from claimsmith.project.project import Project
 from claimsmith.project.settings import outside_plugins
-from claimsmith.tools.review.project import files_of
+from claimsmith.tools.review.stack import files_of
 from tests.support.paths import ROOT
 from tests.support.samples import write_files
 

@@ -12,7 +12,7 @@ import yaml
 
 from claimsmith.project.project import Project
 from claimsmith.tools.review import StackReview
-from claimsmith.tools.review.project import review_stack
+from claimsmith.tools.review.stack import review_stack
 from tests.support.samples import claim_data, class_data, class_ref, patch, write_files
 
 Files = dict[str, Any]

@@ -10,7 +10,8 @@ from typing import Any
 
 from claimsmith.project.project import Project
 from claimsmith.tools.review.changes import Review
-from claimsmith.tools.review.project import code_changes, review_stack
+from claimsmith.tools.review.project import code_changes
+from claimsmith.tools.review.stack import review_stack
 from tests.support.review_files import CLASS, OTHER, Files, base, db, put, sql, write
 
 STACKS = ("dev", "prod")

@@ -54,6 +54,9 @@ class TextFormat(StrEnum):
 
 
 Strict = Annotated[bool, typer.Option("--strict", help="Refuse claims with fields that nothing reads.")]
+NoCache = Annotated[
+    bool, typer.Option("--no-cache", help="Plan every stack anew, also those that are known not to change.")
+]
 Output = Annotated[Format, typer.Option("--output", help="How to print the result.")]
 
 

@@ -45,6 +45,7 @@ def matrix(
         list[str] | None,
         typer.Option(metavar="FILE", help="With gitlab: a file of the repository that the child pipeline includes."),
     ] = None,
+    no_cache: console.NoCache = False,
 ) -> None:
     """Print the affected stacks in waves, for a pipeline.
 
@@ -57,9 +58,11 @@ def matrix(
     """
     from claimsmith.tools.fleet.matrix import matrix as matrix_of
     from claimsmith.tools.fleet.selection import select
+    from claimsmith.tools.review.many import cores
 
     wanted = arguments.wanted(None, all_, label, affected=not all_, base=base)
-    found = matrix_of(select(console.find_project(), wanted), runners=runners)
+    selected = select(console.find_project(), wanted, cache=not no_cache, processes=cores())
+    found = matrix_of(selected, runners=runners)
     for stack in found.removed:
         console.say(f"{stack} is gone from the files: destroy it from the base, or its resources stay")
     text = foreign_text(found.github(), one_line=True) if form == CiFormat.github else found.gitlab(include or ())

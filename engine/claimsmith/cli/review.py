@@ -68,6 +68,7 @@ def review(
     link: Annotated[
         str, typer.Option(help="The address at which the page is published: the comment links to it.", metavar="URL")
     ] = "",
+    no_cache: console.NoCache = False,
 ) -> None:
     """Show what a change does to every claim in every environment.
 
@@ -80,6 +81,7 @@ def review(
     Example: claimsmith review --base main --stack dev -o review.md -o review.html
     """
     from claimsmith.project.writing import output_path
+    from claimsmith.tools.review.many import cores
     from claimsmith.tools.review.markdown import LINK
     from claimsmith.tools.review.project import review as review_of
 
@@ -89,7 +91,17 @@ def review(
     project = console.find_project()
     written = [(output_path(path, root=project.root), form) for path, form in forms]
     with console.progress("review", len(stack) if stack else None, quiet=True) as tick:
-        found = review_of(project, base, stacks=stack or (), preview=preview, strict=strict, link=link, tick=tick)
+        found = review_of(
+            project,
+            base,
+            stacks=stack or (),
+            preview=preview,
+            strict=strict,
+            link=link,
+            cache=not no_cache,
+            processes=cores(),
+            tick=tick,
+        )
     _write(found, written, output)
     raise typer.Exit(_code(found))
 

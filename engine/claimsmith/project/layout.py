@@ -13,6 +13,7 @@ stacks/<stack>/bindings.yaml      which class serves each claim
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -21,6 +22,8 @@ from claimsmith.dialects.common.klass import Class
 from claimsmith.project.load import leads_out, yaml_files
 
 TABLES = ("references.yaml", "bindable.yaml", "review.yaml")
+_PARTS = ("claims", "resources", "bindings.yaml")
+"""What makes a folder below stacks/ an environment."""
 PRIVATE = ".claimsmith"
 """The git-ignored folder: local state, local control plane, passphrase."""
 
@@ -62,15 +65,21 @@ class Layout:
 
         git keeps no empty folders: a stack whose last claim was removed still has its bindings, and what it deployed.
         """
-        parts = [
-            p for name in ("claims", "resources", "bindings.yaml") for p in (self.root / "stacks").glob(f"*/{name}")
-        ]
+        parts = [p for name in _PARTS for p in (self.root / "stacks").glob(f"*/{name}")]
         return sorted({p.parent.name for p in parts})
+
+    def has_stack(self, stack: str) -> bool:
+        """Whether there is an environment of that name, without a look at all others."""
+        folder = self.root / "stacks" / stack
+        with suppress(OSError):
+            # Not a path of several parts, nor the folder above.
+            return folder.name == stack != ".." and any((folder / part).exists() for part in _PARTS)
+        return False
 
     def check_stack(self, stack: str) -> None:
         """Refuse a stack that is not there."""
-        known = self.stacks()
-        if stack not in known:
+        if not self.has_stack(stack):
+            known = self.stacks()
             listed = ", ".join(known) or "none yet"
             fix = suggest(stack, known, f"use one of: {listed}; or create stacks/{stack}/claims/")
             raise LoadError(Problem(f"there is no stack {stack!r}", fix=fix))

@@ -11,7 +11,7 @@ import pytest
 from claimsmith.base.absent import ABSENT
 from claimsmith.project.project import Project
 from claimsmith.tools.review.changes import Review, StackReview
-from claimsmith.tools.review.project import review_stack
+from claimsmith.tools.review.stack import review_stack
 from claimsmith.tools.review.text import lines
 from tests.support import no_cluster_files
 from tests.support.native_plans import DATABASE, PASSWORD, POSTGRESQL, ROLE, native, native_project

@@ -10,7 +10,7 @@ import pytest
 
 from claimsmith.providers.package_schema import PackageSchema
 from claimsmith.tools.review import Review, StackReview, snapshot
-from claimsmith.tools.review import project as review_project
+from claimsmith.tools.review import stack as review_of_stack
 from claimsmith.tools.review.alerts import banner
 from claimsmith.tools.review.changes import Level, Op
 from tests.support.native_plans import DATABASE, PASSWORD, ROLE
@@ -153,7 +153,7 @@ def test_a_renamed_template_stays_one_resource(tmp_path: Path, schemas: dict[str
 
 def test_a_plugin_that_the_project_names_is_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     program = tmp_path / "cache" / "pulumi-resource-postgresql"
-    monkeypatch.setattr(review_project, "outside_plugins", lambda _: {"postgresql": program})
+    monkeypatch.setattr(review_of_stack, "outside_plugins", lambda _: {"postgresql": program})
     monkeypatch.setattr(snapshot, "package_schema", lambda _, plugin: SCHEMA if plugin == program else None)
     found = reviewed(tmp_path, start(), changed(put(CLASS, f"{ENCODING}encoding", "UTF8"), start=start()))
     assert ops(found) == {"database": Op.replaced}

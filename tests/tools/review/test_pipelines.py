@@ -8,7 +8,7 @@ from typing import Any
 import yaml
 
 from claimsmith.project.project import Project
-from claimsmith.tools.review.project import review_stack
+from claimsmith.tools.review.stack import review_stack
 from tests.support.crossplane_documents import XR, definition, piped, step
 from tests.support.samples import write_files
 

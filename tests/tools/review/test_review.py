@@ -15,7 +15,7 @@ from claimsmith.base.values import Ref
 from claimsmith.project.project import Project
 from claimsmith.tools.review.changes import Change, FieldChange, Op, StackReview
 from claimsmith.tools.review.fields import HIDDEN, shown
-from claimsmith.tools.review.project import review_stack
+from claimsmith.tools.review.stack import review_stack
 from tests.support.paths import ROOT
 from tests.support.review_files import (
     ADDRESS,

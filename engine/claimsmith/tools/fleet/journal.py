@@ -17,7 +17,7 @@ from claimsmith.project.project import Project
 from claimsmith.project.writing import write_atomically
 from claimsmith.tools.fleet.schedule import Outcome, State
 from claimsmith.tools.fleet.stack import FOLDER, Command
-from claimsmith.tools.review.project import files_of
+from claimsmith.tools.review.stack import files_of
 
 _LOCK = "run.lock"
 

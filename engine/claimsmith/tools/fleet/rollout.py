@@ -34,7 +34,7 @@ from claimsmith.tools.bind import bind
 from claimsmith.tools.fleet import links
 from claimsmith.tools.review import StackReview
 from claimsmith.tools.review.changes import ROLLOUT
-from claimsmith.tools.review.project import review_stack
+from claimsmith.tools.review.stack import review_stack
 
 _COPIED = ("components", "stacks", "functions")
 _PERCENT = re.compile(r"(\d+(?:\.\d+)?)%")

@@ -61,14 +61,14 @@ def chosen(project: Project, options: Options, wanted: Wanted, *, resume: bool =
     """The stacks of a run, and those of them whose last run was killed."""
     _check(options, wanted)
     if not resume:
-        return select(project, wanted), set()
+        return select(project, wanted, cache=True), set()
     if wanted.names or wanted.all or wanted.affected or wanted.labels:
         what = "--resume goes on with the stacks of the last run, and stacks are selected too"
         raise LoadError(Problem(what, fix="leave out one of them"))
     left = journal.left(project, options.command)
     if not left:
         return Selection({}), set()
-    selection = select(project, replace(wanted, names=list(left)))
+    selection = select(project, replace(wanted, names=list(left)), cache=True)
     # A stack that failed or was stopped may have an operation that nobody finished, too.
     begun = (State.running, State.failed, State.stopped)
     return selection, {s for s, state in left.items() if state in begun}

@@ -11,7 +11,8 @@ from claimsmith.project.project import Project
 from claimsmith.tools.fleet import links
 from claimsmith.tools.fleet.links import Needs
 from claimsmith.tools.review import StackReview
-from claimsmith.tools.review.project import files_of, review_stack
+from claimsmith.tools.review.many import review_stacks
+from claimsmith.tools.review.stack import files_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +38,8 @@ class Selection:
     """The affected stacks that are gone from the files."""
 
 
-def select(project: Project, wanted: Wanted) -> Selection:
-    """The stacks that a command names, with their needs and reviews."""
+def select(project: Project, wanted: Wanted, *, cache: bool = False, processes: int = 1) -> Selection:
+    """The stacks that a command names, with their needs and reviews; for the rest see `review_stacks`."""
     if wanted.names and (wanted.all or wanted.affected):
         other = "--all" if wanted.all else "--affected"
         raise LoadError(Problem(f"stacks are named, and {other} is set too", fix="use one of them"))
@@ -49,7 +50,7 @@ def select(project: Project, wanted: Wanted) -> Selection:
     stacks = list(dict.fromkeys(wanted.names)) or project.stacks()
     stacks = [s for s in stacks if _has(links.labels(project, s), wanted.labels)] if wanted.labels else stacks
     needed = links.needs(project, project.stacks())
-    reviews, removed = _reviewed(project, wanted, stacks)
+    reviews, removed = _reviewed(project, wanted, stacks, cache=cache, processes=processes)
     if wanted.affected:
         stacks = [s for s in stacks if s in reviews]
     return Selection(links.within(needed, stacks), reviews, removed)
@@ -60,7 +61,7 @@ def _has(labels: Mapping[str, str], wanted: Mapping[str, str]) -> bool:
 
 
 def _reviewed(
-    project: Project, wanted: Wanted, stacks: Sequence[str]
+    project: Project, wanted: Wanted, stacks: Sequence[str], *, cache: bool, processes: int
 ) -> tuple[dict[str, StackReview], tuple[StackReview, ...]]:
     """The reviews of the stacks that a change affects, and of those that it removes."""
     base = wanted.base or ("HEAD" if wanted.affected else None)
@@ -68,11 +69,13 @@ def _reviewed(
         return {}, ()
     with checked_out(project.root, base) as revision:
         before = Project(revision.root)
-        present = set(project.stacks())
+        present, base_stacks = set(project.stacks()), before.stacks()
+        known = set(base_stacks)
         # The same files are the same plan: nothing of it is read.
-        changed = [s for s in stacks if s not in before.stacks() or files_of(before, s) != files_of(project, s)]
-        reviews = {stack: review_stack(before, project, stack) for stack in changed}
-        gone = [s for s in before.stacks() if s not in present] if wanted.affected and not wanted.labels else []
-        removed = tuple(review_stack(before, project, stack) for stack in gone)
+        changed = [s for s in stacks if s not in known or files_of(before, s) != files_of(project, s)]
+        gone = [s for s in base_stacks if s not in present] if wanted.affected and not wanted.labels else []
+        found = review_stacks(before, project, [*changed, *gone], cache=cache, processes=processes)
+    reviews = {review.stack: review for review in found[: len(changed)]}
+    removed = tuple(found[len(changed) :])
     affected = {s: r for s, r in reviews.items() if r.changes or r.destructive or r.problems or r.refusals}
     return affected, removed

@@ -90,7 +90,7 @@ def read_snapshot(
     Where it is `strict`, fields of claims that nothing reads are in the way too. `plugins` are programs of providers
     that are asked instead of installed ones.
     """
-    here = _Here(project, stack, project.catalog(stack if stack in project.stacks() else None), project.records(stack))
+    here = _Here(project, stack, project.catalog(stack if project.has_stack(stack) else None), project.records(stack))
     held, rebind = _settled(here)
     found, unsettled = _expanded(here, held, rebind)
     scheduled, moved = _scheduled(here, found, held)

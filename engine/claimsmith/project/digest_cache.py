@@ -1,0 +1,97 @@
+"""Small facts by digests of the files that they come from, kept in the user's cache between runs.
+
+A file is one line with the digest of the rest, then JSON. It is read only where it is a plain file that this user alone
+can write, in a folder of the same sort; whatever is wrong with it, it counts as empty and is replaced. It holds digests
+and numbers, nothing of the project's files.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import stat
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from pathlib import Path
+
+from claimsmith.base.errors import WriteError
+from claimsmith.project.writing import write_atomically
+from claimsmith.toolchain.parts import cache_folder
+
+FOLDER = "unchanged-stacks"
+PLACE = "CLAIMSMITH_REVIEW_CACHE"
+"""The environment variable that names another folder, or turns the cache off."""
+OFF = "off"
+FORMAT = 1
+MOST_ENTRIES = 20_000
+"""In one file: a thousand stacks at twenty revisions. The ones that were not used for longest go first."""
+MOST_FILES = 50
+_MOST_BYTES = 4 * 1024 * 1024
+_DIGEST = frozenset("0123456789abcdef")
+
+
+def path_of(root: Path, env: Mapping[str, str] = os.environ) -> Path | None:
+    """The file for the project in a folder; None where the user wants no cache."""
+    own = env.get(PLACE)
+    if own == OFF:
+        return None
+    folder = Path(own).expanduser().absolute() if own else cache_folder(env) / FOLDER
+    name = hashlib.sha256(os.fsencode(root.resolve())).hexdigest()[:32]
+    return folder / f"{name}.json"
+
+
+def read(path: Path) -> dict[str, int]:
+    """The entries of a file, those that were used last at the end; none where anything about it is wrong."""
+    with suppress(OSError, ValueError, RecursionError):
+        if _is_private(path.parent.lstat(), stat.S_ISDIR):
+            return _parsed(_bytes(path))
+    return {}
+
+
+def write(path: Path, entries: Mapping[str, int]) -> None:
+    """Replace the entries of a file; a cache that cannot be written stays as it is."""
+    kept = dict(list(entries.items())[-MOST_ENTRIES:])
+    body = json.dumps({"format": FORMAT, "entries": kept}, separators=(",", ":"))
+    text = f"{hashlib.sha256(body.encode()).hexdigest()}\n{body}"
+    with suppress(OSError, WriteError):
+        path.parent.parent.mkdir(parents=True, exist_ok=True)
+        with suppress(FileExistsError):
+            path.parent.mkdir(mode=0o700)
+        if _is_private(path.parent.lstat(), stat.S_ISDIR):
+            write_atomically(path, text, mode=0o600)
+            _prune(path)
+
+
+def _bytes(path: Path) -> bytes:
+    # Opened first and then looked at, so that it is the same file; a pipe would wait for its other end.
+    number = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    with os.fdopen(number, "rb") as file:
+        info = os.fstat(number)
+        if not _is_private(info, stat.S_ISREG) or info.st_size > _MOST_BYTES:
+            raise OSError("not a file of this user alone")
+        return file.read(_MOST_BYTES + 1)
+
+
+def _is_private(info: os.stat_result, wanted: Callable[[int], bool]) -> bool:
+    return wanted(info.st_mode) and info.st_uid == os.geteuid() and not info.st_mode & 0o077
+
+
+def _parsed(content: bytes) -> dict[str, int]:
+    digest, _, body = content.partition(b"\n")
+    if hashlib.sha256(body).hexdigest().encode() != digest:
+        raise ValueError("it is not whole")
+    data = json.loads(body)
+    if not isinstance(data, dict) or data.get("format") != FORMAT or not isinstance(data.get("entries"), dict):
+        raise ValueError("another format")
+    entries: dict[str, int] = data["entries"]
+    if not all(len(k) == 64 and _DIGEST.issuperset(k) and type(v) is int and v >= 0 for k, v in entries.items()):
+        raise ValueError("another form of entries")
+    return entries
+
+
+def _prune(written: Path) -> None:
+    """Remove the files of other projects that were not written for longest, where there are too many."""
+    files = [p for p in written.parent.glob("*.json") if p != written]
+    for path in sorted(files, key=lambda p: p.lstat().st_mtime_ns, reverse=True)[MOST_FILES - 1 :]:
+        path.unlink(missing_ok=True)
