@@ -10,7 +10,8 @@ import typer
 from claimsmith.base.errors import Problem
 from claimsmith.base.json_answers import Answer, foreign_text
 from claimsmith.cli import arguments, completion, console, fleet
-from claimsmith.cli.console import Format, Output
+from claimsmith.cli.arguments import Output
+from claimsmith.cli.console import Format
 from claimsmith.cli.help import App
 
 
