@@ -16,8 +16,6 @@ from claimsmith.functions import worker
 from claimsmith.functions.cel_types import Types
 
 _LONGEST = 10_000
-_MAP_INSERT = "cel.@mapInsert"
-"""What the macros transformMap and transformMapEntry become; the engine declares it and does not define it."""
 _LONGEST_SHOWN = 300
 
 
@@ -144,6 +142,4 @@ def _messages(report: str) -> list[str]:
 
 
 def _fix(answer: Mapping[str, Any]) -> str:
-    if _MAP_INSERT in str(answer["failed"]):
-        return "the engine here has no transformMap and transformMapEntry: use transformList, or merge() of literals"
     return "test for it with has(…), or read it with `.?field.orValue(…)`" if answer["absent"] else "fix the expression"
