@@ -21,7 +21,7 @@ from tests.e2e.rig import RESOURCE_GROUP, RULE, SERVER, Rig, eventually
 VICTIMS = ("engine", "program", "provider", "api-server")
 KINDS = (RESOURCE_GROUP, SERVER, RULE)
 KEYS = {"endpoint", "password", "port", "username"}
-_PROGRAMS = {"program": "language_host.py", "provider": "pulumi-resource-kubernetes"}
+PROGRAMS = {"program": "language_host.py", "provider": "pulumi-resource-kubernetes"}
 _CHILDREN_OF_A_CLAIM = 3
 
 
@@ -43,7 +43,7 @@ class Run:
         """The process that plays a part in this run, if it is there yet."""
         if name == "engine":
             return self.process.pid
-        return next((pid for pid, command in children(self.process.pid) if _PROGRAMS[name] in command), None)
+        return next((pid for pid, command in children(self.process.pid) if PROGRAMS[name] in command), None)
 
     def kill(self, name: str) -> bool:
         """Kill a part as soon as it is there; tells whether the run was still going on."""
@@ -102,13 +102,18 @@ class Estate:
     sizes: dict[str, int] = field(default_factory=dict)
     """The wanted storage of each claim."""
     passwords: dict[str, str] = field(default_factory=dict)
+    namespace: str = ""
+    """Where the claims are; by default, one of the project's name."""
+
+    def __post_init__(self) -> None:
+        self.namespace = self.namespace or self.rig.name
 
     def prepare(self, count: int, *, seconds: int = 0) -> None:
         """Write so many claims, ready to be deployed; the first resource of each takes so long to become ready."""
         klass = private_mysql()
         ready_after = {READY_AFTER: f"{seconds}s"}
         klass["spec"]["resources"][0]["base"]["metadata"] = {"annotations": ready_after if seconds else {}}
-        self.rig.namespace(self.rig.name)
+        self.rig.namespace(self.namespace)
         self.rig.write("components/private-mysql-server/class.yaml", klass)
         self.set({f"c{i}": 10 for i in range(count)})
         self.rig.prepare(self.stack)
@@ -116,7 +121,7 @@ class Estate:
     def release(self, count: int) -> None:
         """Let so many first resources, as soon as they are there, become ready at once."""
         live = eventually(
-            lambda: len(found := self.rig.live(RESOURCE_GROUP, namespace=self.rig.name)) == count and found
+            lambda: len(found := self.rig.live(RESOURCE_GROUP, namespace=self.namespace)) == count and found
         )
         for one in live:
             self.rig.patch(RESOURCE_GROUP, one["metadata"]["name"], {"metadata": {"annotations": {READY_AFTER: "0s"}}})
@@ -133,7 +138,7 @@ class Estate:
         for name in self.sizes.keys() - sizes.keys():
             self.rig.remove(f"stacks/{self.stack}/claims/{name}.yaml")
         for name, size in sizes.items():
-            self.rig.write(f"stacks/{self.stack}/claims/{name}.yaml", claim(self.rig.name, name=name, storageGB=size))
+            self.rig.write(f"stacks/{self.stack}/claims/{name}.yaml", claim(self.namespace, name=name, storageGB=size))
         self.sizes = dict(sizes)
 
     def change(self) -> None:
@@ -180,7 +185,7 @@ class Estate:
     def _secrets(self) -> list[dict[str, Any]]:
         from lightkube.resources.core_v1 import Secret
 
-        return [{**s.to_dict(), "kind": "Secret"} for s in self.rig.client.list(Secret, namespace=self.rig.name)]
+        return [{**s.to_dict(), "kind": "Secret"} for s in self.rig.client.list(Secret, namespace=self.namespace)]
 
     def state(self) -> dict[str, Any]:
         deployment: dict[str, Any] = json.loads(
@@ -205,7 +210,7 @@ class Estate:
         assert ids == wanted
         assert [r["urn"] for r in deployment["resources"] if r.get("initErrors") or r.get("delete")] == []
         for name in self.sizes:
-            values = self.rig.secret_values(self.rig.name, name)
+            values = self.rig.secret_values(self.namespace, name)
             assert values.keys() == KEYS
             assert self.passwords.setdefault(name, values["password"]) == values["password"], "the password changed"
             assert not any(values["password"] in said for said in self.rig.said), "the password was printed"
@@ -216,7 +221,7 @@ class Estate:
         assert eventually(lambda: left_in(self.rig.root) == [] or None), left_in(self.rig.root)
 
     def _servers(self) -> list[dict[str, Any]]:
-        return self.rig.live(SERVER, namespace=self.rig.name)
+        return self.rig.live(SERVER, namespace=self.namespace)
 
     def mend(self) -> None:
         """Recover and run again."""

@@ -5,7 +5,6 @@ All are claims of one stack: a run of thirteen claims takes little longer than a
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 
 import pytest
@@ -54,17 +53,19 @@ def owned(rig: Rig) -> Counter[str]:
 
 def test_public_compositions(rig: Rig) -> None:
     prepare(rig)
+    # The template of `keys` asks only whether anything exists: after a part of a run it makes `<no value>` of the rest,
+    # here as in a cluster. It is claimed after the kill.
+    rig.remove("stacks/dev/claims/keys.yaml")
+    rig.ok(rig.claimsmith("bind", "dev"))
     run = Run(rig, "dev")
     eventually(lambda: rig.live(NETWORK) or run.process.poll() is not None)
     assert run.kill("engine"), run.text
     run.ended()
     rig.ok(rig.claimsmith("recover", "dev", "--yes"))
 
-    # Where the kill left some resources of `keys` and not its access key, the template's Secret is `<no value>` once: a
-    # controller would try again, and so does the next run. Nothing else may fail.
-    ran = rig.up("dev", "--continue-on-error")
-    refused = set(re.findall(r'API server reported that "([^"]+)"', ran.text))
-    assert refused == ({f"{rig.name}/keys-secret"} if ran.code else set()), ran.text
+    claim(rig)
+    rig.ok(rig.claimsmith("bind", "dev"))
+    rig.ok(rig.up("dev"))
     for _ in range(2):
         rig.ok(rig.up("dev"))
     assert rig.steps("dev") == {}, "nothing is left to do"

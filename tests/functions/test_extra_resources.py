@@ -20,6 +20,7 @@ def config(name: str, rank: Any, **labels: str) -> dict[str, Any]:
 
 
 THERE = [config("b", 1), config("a", 2), config("c", 3, region="us")]
+THERE[0]["data"]["some"], THERE[2]["data"]["some"] = 1, -1
 
 
 def source(**more: Any) -> dict[str, Any]:
@@ -48,7 +49,16 @@ def names(found: dict[str, Any], key: str = KEY) -> list[str]:
         pytest.param(source(ref={"name": "b"}), ["b"], id="by-name"),
         pytest.param(selector(), ["a", "b", "c"], id="by-labels-sorted-by-name"),
         pytest.param(selector(sortByFieldPath="data.rank"), ["b", "a", "c"], id="sorted-by-a-number"),
+        pytest.param(selector(sortByFieldPath="data.some"), ["c", "a", "b"], id="a-missing-number-is-zero"),
         pytest.param(selector(maxMatch=2), ["a", "b"], id="at-most"),
+        pytest.param(
+            selector(
+                {"key": "region", "valueFromFieldPath": "spec", "fromFieldPathPolicy": "Optional"},
+                {"key": "x", "type": "Value", "value": "y"},
+            ),
+            ["a", "b", "c"],
+            id="optional-and-not-text",
+        ),
         pytest.param(selector({"key": "region", "valueFromFieldPath": "spec.region"}), ["c"], id="from-the-composite"),
     ],
 )
@@ -68,6 +78,7 @@ def test_another_key_and_an_optional_resource() -> None:
         pytest.param(selector(minMatch=4), id="too-few"),
         pytest.param(selector(sortByFieldPath="metadata.labels"), id="not-sortable"),
         pytest.param(selector({"key": "region", "valueFromFieldPath": "spec.absent"}), id="a-missing-field"),
+        pytest.param(selector({"key": "region", "valueFromFieldPath": "spec"}), id="not-text"),
     ],
 )
 def test_refused(listed: dict[str, Any]) -> None:

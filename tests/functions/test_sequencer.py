@@ -17,7 +17,7 @@ THREE = dict.fromkeys(("first", "second", "third"), Ready.unspecified)
 def run(*rules: Any, desired: Any = THREE, observed: Any = None, **more: Any) -> Response:
     listed = [{"sequence": list(rule)} if isinstance(rule, tuple) else rule for rule in rules]
     data = {"apiVersion": "sequencer.fn.crossplane.io/v1beta1", "kind": "Input", "rules": listed, **more}
-    return call(sequencer, "function-sequencer", data, desired=desired, observed=observed)
+    return call(sequencer, "function-sequencer", data, desired=desired, observed=observed, context={"on": True, "n": 1})
 
 
 @pytest.mark.parametrize(
@@ -33,6 +33,7 @@ def run(*rules: Any, desired: Any = THREE, observed: Any = None, **more: Any) ->
         ([{"sequence": ["first", "second"], "deleteOnly": True}], THREE, (), list(THREE)),
         ([{"sequence": ["first", "second"], "condition": "false"}], THREE, (), list(THREE)),
         ([{"sequence": ["first", "second"], "condition": "true"}], THREE, (), ["first", "third"]),
+        ([{"sequence": ["first", "second"], "condition": "context.on"}], THREE, (), ["first", "third"]),
     ],
     ids=[
         "none ready",
@@ -45,6 +46,7 @@ def run(*rules: Any, desired: Any = THREE, observed: Any = None, **more: Any) ->
         "delete only",
         "no",
         "yes",
+        "a field",
     ],
 )
 def test_creation(rules: list[Any], desired: Any, observed: tuple[str, ...], kept: list[str]) -> None:
@@ -57,6 +59,15 @@ def test_what_it_reports() -> None:
     assert messages == [
         'Delaying creation of resource(s) matching "second" because "first" is not fully ready (0 of 1)',
         'Delaying creation of resource(s) matching "third" because "absent" does not exist yet',
+    ]
+
+
+def test_what_it_reports_is_quoted_as_go_quotes_it() -> None:
+    skipped = {"sequence": ["first", "second"], "condition": 'observed.composite.resource.kind == "No"'}
+    messages = [r.message for r in run(skipped, (r"first-\d", "third")).results]
+    assert messages == [
+        r'Skipping sequence [first second]: condition "observed.composite.resource.kind == \"No\"" evaluated to false',
+        r'Delaying creation of resource(s) matching "third" because "first-\\d" does not exist yet',
     ]
 
 

@@ -79,6 +79,12 @@ def test_messages_with_what_was_captured() -> None:
     assert (event.severity, event.message, event.reason) == (Severity.warning, "because quota exceeded", "E")
 
 
+def test_a_group_that_nothing_captured_has_no_value() -> None:
+    each = hook("db-1", [{"type": "Ready", "message": "(?P<why>quota)"}])
+    each["setConditions"][0]["condition"]["message"] = "{{ .why }} {{ .other }}"
+    assert run(each).conditions[0].message == "quota <no value>"
+
+
 @pytest.mark.parametrize(("force", "reasons"), [(False, ["Yes"]), (True, ["Yes", "Other"])])
 def test_a_condition_that_is_set_already(force: bool, reasons: list[str]) -> None:
     second = hook("db-1", [NOT_READY])

@@ -236,7 +236,11 @@ def planned_aliases(child: Child, parent: str) -> set[tuple[str, str]]:
     before, version = child.template.previous_name, child.options.previous_api_version
     names = {"", *([f"{parent}/{before}"] if before else [])}
     types = {"", *([resource_type({"apiVersion": version, "kind": child.template.kind})] if version else [])}
-    return {(name, type_) for name in names for type_ in types} - {("", "")}
+    known = {
+        (f"{parent}/{k.name}", resource_type({"apiVersion": k.type, "kind": child.template.kind}) if k.type else "")
+        for k in child.template.known_as
+    }
+    return {(name, type_) for name in names for type_ in types} - {("", "")} | known
 
 
 @pytest.mark.parametrize("example", EXAMPLES)
@@ -388,7 +392,7 @@ def test_native_children_have_the_planned_options(example: Example) -> None:
 def native_options(resource: Registered) -> dict[str, Any]:
     timeouts = dict(zip(("create", "update", "delete"), resource.timeouts, strict=True))
     options = {
-        "aliases": sorted(name for name, _ in resource.aliases if name),
+        "aliases": sorted(f"{name} {type_}".strip() for name, type_ in resource.aliases if name),
         "customTimeouts": {k: v for k, v in timeouts.items() if v},
         "ignoreChanges": list(resource.ignore_changes),
         "protect": resource.protect,
@@ -400,7 +404,8 @@ def native_options(resource: Registered) -> dict[str, Any]:
 
 def planned_native_options(child: Child) -> dict[str, Any]:
     options = {k: v for k, v in child.document.get("options", {}).items() if k != "dependsOn"}
-    return {**options, "aliases": sorted(options["aliases"])} if options.get("aliases") else options
+    listed = (f"{a['name']} {a['type']}" if isinstance(a, dict) else a for a in options.get("aliases", ()))
+    return {**options, "aliases": sorted(listed)} if options.get("aliases") else options
 
 
 @pytest.mark.parametrize("example", NATIVE)
@@ -423,6 +428,18 @@ def test_a_template_that_was_renamed_keeps_its_resource() -> None:
     found = {r.name: r.aliases for r in made(example("golden-options"))}
     assert found["default/kept/store"] == (("default/kept/bucket", ""),)
     assert found["default/kept/config-map"] == ()
+
+
+def test_what_moved_keeps_its_resource_in_both_directions() -> None:
+    found = {r.name: set(r.aliases) for r in made(example("golden-moved"))}
+    old, new = (f"kubernetes:storage.example.org/{version}:Bucket" for version in ("v1alpha1", "v1"))
+    assert found == {
+        "default/before/bucket": {("default/before/store", new)},
+        "default/before/settings": {("default/before/writer-settings", "")},
+        "default/after/store": {("default/after/bucket", ""), ("default/after/bucket", old)},
+        "default/after/reader-settings": set(),
+        "default/after/writer-settings": {("default/after/settings", "")},
+    }
 
 
 def test_a_retained_resource_says_so() -> None:

@@ -9,7 +9,8 @@ import typer
 from claimsmith.base.json_answers import Answer
 from claimsmith.cli import completion, console
 from claimsmith.cli import review as reviewing
-from claimsmith.cli.console import Format, Output
+from claimsmith.cli.arguments import Output
+from claimsmith.cli.console import Format
 
 if TYPE_CHECKING:
     from claimsmith.tools.accept import Acceptance

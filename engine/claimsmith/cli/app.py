@@ -29,7 +29,8 @@ from claimsmith.cli import (
     stacks,
     toolchain,
 )
-from claimsmith.cli.console import CheckFormat, Format, Output, Strict
+from claimsmith.cli.arguments import Output, Strict
+from claimsmith.cli.console import CheckFormat, Format
 from claimsmith.cli.help import App
 from claimsmith.cli.queries import Stack
 

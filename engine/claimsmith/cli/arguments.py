@@ -1,4 +1,4 @@
-"""What commands share: the options that select stacks, and values of more than one word (KEY=VALUE, durations)."""
+"""What commands share: options that select stacks or a format, and values of several words (KEY=VALUE, durations)."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from claimsmith.cli import completion
+from claimsmith.cli.console import Format
 
 if TYPE_CHECKING:
     from claimsmith.tools.fleet.selection import Wanted
@@ -28,6 +29,11 @@ Label = Annotated[
     typer.Option(metavar="KEY=VALUE", help="Stacks with this label: claimsmith:labels in the stack's config."),
 ]
 AllowDestructive = Annotated[bool, typer.Option("--allow-destructive", help="Let resources be deleted and replaced.")]
+Strict = Annotated[bool, typer.Option("--strict", help="Refuse claims with fields that nothing reads.")]
+NoCache = Annotated[
+    bool, typer.Option("--no-cache", help="Plan every stack anew, also those that are known not to change.")
+]
+Output = Annotated[Format, typer.Option("--output", help="How to print the result.")]
 _UNITS = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 0.001}
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)(ms|h|m|s)")
 

@@ -4,6 +4,8 @@ Results go to standard output, everything else to standard error. Colours and mo
 progress only on a terminal; elsewhere progress is one plain line per step.
 
 No other module writes to the terminal: what is quoted from files is made visible here (`printable`).
+
+typer is imported where it is used: a command that runs without its parser (`cli/composite.py`) prints without it, too.
 """
 
 from __future__ import annotations
@@ -15,9 +17,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, Any, ParamSpec, TypeVar
-
-import typer
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from claimsmith.base.errors import EngineError, LoadError, Problem
 from claimsmith.base.json_answers import Answer
@@ -53,13 +53,6 @@ class TextFormat(StrEnum):
     json = "json"
 
 
-Strict = Annotated[bool, typer.Option("--strict", help="Refuse claims with fields that nothing reads.")]
-NoCache = Annotated[
-    bool, typer.Option("--no-cache", help="Plan every stack anew, also those that are known not to change.")
-]
-Output = Annotated[Format, typer.Option("--output", help="How to print the result.")]
-
-
 def command(function: Callable[P, R]) -> Callable[P, R]:
     """Wrap a command: problems are printed without a traceback and become the exit code."""
 
@@ -71,14 +64,16 @@ def command(function: Callable[P, R]) -> Callable[P, R]:
             raise _refusal(error, kwargs) from error
         except KeyboardInterrupt:
             say("interrupted")
-            raise typer.Exit(130) from None
+            raise SystemExit(130) from None
         except BrokenPipeError:
             # The reader (head, a pager) has seen enough: with stdout elsewhere, the last flush stays quiet.
             sys.stdout = open("/dev/null", "w")  # noqa: SIM115 - lives until the process ends
-            raise typer.Exit(141) from None
-        except (typer.Exit, typer.Abort, typer.BadParameter):
-            raise
+            raise SystemExit(141) from None
         except Exception as error:
+            import typer
+
+            if isinstance(error, (typer.Exit, typer.Abort, typer.BadParameter)):
+                raise
             if _folder_is_gone():
                 what = "the current folder was removed or moved while a shell or a program was in it"
                 fix = "change into a folder that exists, or use --project FOLDER with an absolute path"
@@ -87,17 +82,17 @@ def command(function: Callable[P, R]) -> Callable[P, R]:
                 raise
             say(f"this is a bug of claimsmith: {type(error).__name__}: {error}")
             say("  fix: report it with what CLAIMSMITH_DEBUG=1 prints for the same command")
-            raise typer.Exit(3) from error
+            raise SystemExit(3) from error
 
     return run
 
 
-def _refusal(error: EngineError, arguments: Mapping[str, object]) -> typer.Exit:
+def _refusal(error: EngineError, arguments: Mapping[str, object]) -> SystemExit:
     """Print the problems of an error in the format that the command was asked for; returns its exit."""
     if arguments.get("output") == Format.json:
         print_json(Answer("problems", {"problems": [p.to_dict() for p in error.problems]}))
     print_problems(error.problems)
-    return typer.Exit(error.exit_code)
+    return SystemExit(error.exit_code)
 
 
 def _folder_is_gone() -> bool:
@@ -132,6 +127,11 @@ def find_project() -> Project:
 
 def print_problems(problems: Iterable[Problem], *, label: str = "error") -> None:
     """Write problems to standard error, the fix below each."""
+    problems = list(problems)
+    if not problems:
+        return
+    import typer
+
     colour = {"error": typer.colors.RED, "warning": typer.colors.YELLOW}[label]
     for problem in problems:
         typer.secho(f"{label}: ", fg=colour, bold=True, err=True, nl=False, color=_coloured())
@@ -145,12 +145,13 @@ def print_json(answer: Answer) -> None:
 
 def print_line(text: str) -> None:
     """Write one line to standard output."""
-    typer.echo(visible(text))
+    _echo(visible(text))
 
 
 def print_document(text: str) -> None:
     """Write a whole text to standard output as it is: its writer has made visible what it quotes."""
-    typer.echo(text, nl=False)
+    sys.stdout.write(text)
+    sys.stdout.flush()
 
 
 def print_result(output: StrEnum, answer: Answer, text: str) -> None:
@@ -181,6 +182,8 @@ def print_styled(lines: Iterable[Sequence[tuple[str, str]]], colours: Mapping[st
 
 def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """Write rows under their columns: fitted to a terminal, elsewhere one line each, to be cut and searched."""
+    import typer
+
     from claimsmith.cli import tables
 
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
@@ -193,7 +196,13 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
 
 def say(message: str) -> None:
     """Tell the user something beside the result, on one line."""
-    typer.echo(visible(message), err=True)
+    _echo(visible(message), err=True)
+
+
+def _echo(line: str, *, err: bool = False) -> None:
+    import typer
+
+    typer.echo(line, err=err)
 
 
 def _nothing(_done: int, _word: str = "") -> None:

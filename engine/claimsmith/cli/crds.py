@@ -8,7 +8,8 @@ import typer
 
 from claimsmith.base.json_answers import Answer
 from claimsmith.cli import completion, console
-from claimsmith.cli.console import Format, Output, TextFormat
+from claimsmith.cli.arguments import Output
+from claimsmith.cli.console import Format, TextFormat
 from claimsmith.cli.help import App
 
 app = App(help="Print the CRDs of the platform, or add those of providers.", invoke_without_command=True)

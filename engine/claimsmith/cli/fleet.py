@@ -13,7 +13,8 @@ import typer
 from claimsmith.base.json_answers import Answer
 from claimsmith.base.printable import counted
 from claimsmith.cli import arguments, console
-from claimsmith.cli.console import Format, Output
+from claimsmith.cli.arguments import Output
+from claimsmith.cli.console import Format
 
 if TYPE_CHECKING:
     from claimsmith.tools.fleet.schedule import Outcome

@@ -10,7 +10,8 @@ import typer
 from claimsmith.base.errors import Problem
 from claimsmith.base.json_answers import Answer, foreign_text
 from claimsmith.cli import arguments, completion, console, fleet
-from claimsmith.cli.console import Format, Output
+from claimsmith.cli.arguments import Output
+from claimsmith.cli.console import Format
 from claimsmith.cli.help import App
 
 
@@ -45,7 +46,7 @@ def matrix(
         list[str] | None,
         typer.Option(metavar="FILE", help="With gitlab: a file of the repository that the child pipeline includes."),
     ] = None,
-    no_cache: console.NoCache = False,
+    no_cache: arguments.NoCache = False,
 ) -> None:
     """Print the affected stacks in waves, for a pipeline.
 

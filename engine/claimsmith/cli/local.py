@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from claimsmith.base.json_answers import Answer
-from claimsmith.cli import completion, console
+from claimsmith.cli import arguments, completion, console
 from claimsmith.cli.help import App
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def up(
     postgresql: Annotated[
         bool, typer.Option("--postgresql", help="Start a PostgreSQL server instead; no cluster, no toolchain.")
     ] = False,
-    output: console.Output = console.Format.text,
+    output: arguments.Output = console.Format.text,
 ) -> None:
     """Start the control plane in the background, or a PostgreSQL server.
 
@@ -72,7 +72,7 @@ def up(
 def down(
     wipe: Annotated[bool, typer.Option("--wipe", help="Remove its data, ports and identity too.")] = False,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Don't ask before removing.")] = False,
-    output: console.Output = console.Format.text,
+    output: arguments.Output = console.Format.text,
 ) -> None:
     """Stop the control plane and PostgreSQL. Their data stays unless --wipe is given.
 
@@ -97,7 +97,7 @@ def down(
 
 @app.command()
 @console.command
-def status(output: console.Output = console.Format.text) -> None:
+def status(output: arguments.Output = console.Format.text) -> None:
     """Show whether the control plane runs, or PostgreSQL.
 
     Exit code 0 where one of them runs, 1 where neither does.

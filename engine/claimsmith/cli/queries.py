@@ -10,7 +10,8 @@ import typer
 
 from claimsmith.base.json_answers import Answer, foreign_text
 from claimsmith.cli import completion, console
-from claimsmith.cli.console import Format, Output
+from claimsmith.cli.arguments import Output
+from claimsmith.cli.console import Format
 
 if TYPE_CHECKING:
     from claimsmith.tools.classes import Offers

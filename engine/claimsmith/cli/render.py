@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from claimsmith.base.json_answers import Answer
 from claimsmith.cli import arguments, completion, console
 from claimsmith.cli.console import TextFormat
-
-if TYPE_CHECKING:
-    from claimsmith.tools.render.composite import Files, Parts
 
 StackOrFile = Annotated[
     str,
@@ -114,6 +111,7 @@ def render(
     if Path(stack).is_file():
         if claim is None:
             raise typer.BadParameter("the composition's file is missing", param_hint="CLAIM")
+        from claimsmith.cli import composite
         from claimsmith.tools.render.composite import Files, Parts
 
         files = Files(
@@ -130,7 +128,7 @@ def render(
             arguments.pairs(context_values, "--context-values"),
         )
         parts = Parts(include_full_xr, include_function_results, include_context)
-        _print_composite(files, parts, arguments.seconds(timeout, "--timeout"), output)
+        composite.print_composite(files, parts, arguments.seconds(timeout, "--timeout"), output)
         return
     if observed and str(observed) in list(TextFormat):
         raise typer.BadParameter(f"it names observed resources; use --output {observed}", param_hint="-o")
@@ -138,16 +136,6 @@ def render(
     if any((*of_files, function_credentials, xrd, include_full_xr, include_function_results, include_context, timeout)):
         raise typer.BadParameter(f"there is no file {stack!r}, and a stack takes a claim at most", param_hint="STACK")
     _print_stack(stack, claim, output)
-
-
-def _print_composite(files: Files, parts: Parts, timeout: float | None, output: TextFormat) -> None:
-    """Print the resources composed for a composite, from files."""
-    from claimsmith.render import as_stream
-    from claimsmith.tools.render import composite
-
-    composed, warnings = composite.render(files, parts, timeout=timeout)
-    console.print_problems(warnings, label="warning")
-    console.print_result(output, Answer("render", {"items": composed}), as_stream(composed))
 
 
 def _print_stack(stack: str, claim: str | None, output: TextFormat) -> None:

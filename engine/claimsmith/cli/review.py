@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from claimsmith.cli import completion, console
+from claimsmith.cli import arguments, completion, console
 
 if TYPE_CHECKING:
     from claimsmith.tools.review import Review
@@ -50,7 +50,7 @@ def review(
     preview: Annotated[
         bool, typer.Option("--preview", help="Run the engine's preview too, and report where it differs.")
     ] = False,
-    strict: console.Strict = False,
+    strict: arguments.Strict = False,
     output: Annotated[
         ReviewFormat | None,
         typer.Option("--output", help="How to write it; markdown is for a pull request.", show_default="terminal"),
@@ -68,7 +68,7 @@ def review(
     link: Annotated[
         str, typer.Option(help="The address at which the page is published: the comment links to it.", metavar="URL")
     ] = "",
-    no_cache: console.NoCache = False,
+    no_cache: arguments.NoCache = False,
 ) -> None:
     """Show what a change does to every claim in every environment.
 

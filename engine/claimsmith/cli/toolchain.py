@@ -10,7 +10,8 @@ import typer
 
 from claimsmith.base.json_answers import Answer
 from claimsmith.cli import console
-from claimsmith.cli.console import Format, Output
+from claimsmith.cli.arguments import Output
+from claimsmith.cli.console import Format
 from claimsmith.cli.help import App
 
 app = App(no_args_is_help=False)

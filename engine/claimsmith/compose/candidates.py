@@ -45,8 +45,7 @@ def candidate_of(child: Child, identity: Identity) -> Candidate:
 def recorded_pick(binding: Binding, template: Template, selection: Selection) -> str:
     """The address that a selector of a template is recorded to have picked; a renamed template keeps its picks."""
     path = fieldpath.to_text(selection.ref_path)
-    names = (template.name, template.previous_name)
-    return next((found for n in names if n and (found := binding.picks.get(pick_key(n, path)))), "")
+    return next((found for n in template.names if (found := binding.picks.get(pick_key(n, path)))), "")
 
 
 def referenced(

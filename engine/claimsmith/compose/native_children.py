@@ -30,7 +30,7 @@ from claimsmith.base.values import (
 )
 from claimsmith.compose.options import RECLAIM, Options
 from claimsmith.dialects.common.dialect import Identity, label_value
-from claimsmith.dialects.common.klass import Class, Side, Template
+from claimsmith.dialects.common.klass import Class, KnownAs, Side, Template
 from claimsmith.dialects.common.native import OPTIONS, OUTPUTS, PROPERTIES
 from claimsmith.providers import tokens
 
@@ -198,9 +198,11 @@ def _options(
         settings.pop(key, None)
         if wanted:
             settings[key] = True
-    if template.previous_name:
-        alias = tokens.child_name(identity.namespace, identity.name, template.previous_name)
-        settings["aliases"] = [*settings.get("aliases", ()), alias]
+    before = [*([KnownAs(template.previous_name)] if template.previous_name else []), *template.known_as]
+    if before:
+        names = [(tokens.child_name(identity.namespace, identity.name, k.name), k.type) for k in before]
+        aliases = [{"name": name, "type": type_} if type_ else name for name, type_ in names]
+        settings["aliases"] = [*settings.get("aliases", ()), *aliases]
     if "dependsOn" in settings:
         siblings = [ref for name in settings.pop("dependsOn") if (ref := depended(name))]
         settings |= {"dependsOn": siblings} if siblings else {}

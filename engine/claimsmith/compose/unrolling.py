@@ -142,6 +142,7 @@ def _of_element(template: Template, loop: Loop, index: int, key: str, looped: fr
         base=base,
         patches=tuple(map(read, template.patches)),
         previous_name=previous,
+        known_as=tuple(replace(k, name=child_name(k.name, key)) for k in template.known_as),
         details=(),
         loop=None,
         when="",

@@ -129,6 +129,7 @@ class Composite(NativeChildren, metaclass=_ComponentType):
         class_ref: ClassReference | None = None,
         managed: bool = True,
         previous_name: str | None = None,
+        known_as: Sequence[tuple[str, str]] = (),
         ready: Sequence[str] | None = None,
         awaits: Sequence[str] = (),
         fields: Mapping[str, Any] | None = None,
@@ -137,7 +138,8 @@ class Composite(NativeChildren, metaclass=_ComponentType):
         """Register the resource of a template, with its name, its labels and the reference to its parent.
 
         The fields of its document are keyword arguments; `fields` takes any others. `ready` are the conditions of a
-        ready object, and `awaits` which of its fields other children read.
+        ready object, and `awaits` which of its fields other children read. `known_as` are the templates that it may
+        have been, each with its apiVersion if that was another one.
         """
         bare = self._document(template, api_version, kind, {**(fields or {}), **more}, class_ref, previous_name)
         document = self._resolve_selectors(template, bare)
@@ -148,7 +150,7 @@ class Composite(NativeChildren, metaclass=_ComponentType):
             options,
             parent=self,
             provider=self._context.provider_for(self.CLASS.service_account),
-            aliases=aliases(self._name, document["kind"], previous_name, options.previous_api_version),
+            aliases=aliases(self._name, document["kind"], previous_name, options.previous_api_version, known_as),
             depends_on=self._context.needs(document),
         )
         child = KubernetesObject(f"{self._name}/{template}", engine_document(document, options, self.claim), opts)
@@ -180,6 +182,7 @@ class Composite(NativeChildren, metaclass=_ComponentType):
         engine: str,
         text: str,
         previous_name: str | None = None,
+        known_as: Sequence[tuple[str, str]] = (),
         managed: bool = True,
     ) -> KubernetesObject:
         """Register the resource that a template's text renders for the claim."""
@@ -187,7 +190,9 @@ class Composite(NativeChildren, metaclass=_ComponentType):
         head = {"apiVersion": api_version, "kind": kind}
         document = templated(Opaque(engine, text), head, claim)
         fields = {k: v for k, v in document.items() if k not in head}
-        return self.child(template, api_version, kind, previous_name=previous_name, managed=managed, fields=fields)
+        return self.child(
+            template, api_version, kind, previous_name=previous_name, known_as=known_as, managed=managed, fields=fields
+        )
 
     def _resolve_selectors(self, template: str, document: dict[str, Any]) -> dict[str, Any]:
         """The document with its selectors resolved: those of a rendered text, or that a patch copied from the claim.
@@ -210,6 +215,7 @@ class Composite(NativeChildren, metaclass=_ComponentType):
         /,
         *,
         previous_name: str | None = None,
+        known_as: Sequence[tuple[str, str]] = (),
         fields: Mapping[str, Any] | None = None,
         **more: Any,
     ) -> "Composite | None":
@@ -228,7 +234,7 @@ class Composite(NativeChildren, metaclass=_ComponentType):
             return None
         else:
             component, args = self._component_for(document), document
-        opts = pulumi.ResourceOptions(parent=self, aliases=aliases(self._name, kind, previous_name))
+        opts = pulumi.ResourceOptions(parent=self, aliases=aliases(self._name, kind, previous_name, known_as=known_as))
         inner: Composite = component(f"{self._name}/{template}", args, opts, context=self._context)
         inner.template = template
         self._children.append(inner)

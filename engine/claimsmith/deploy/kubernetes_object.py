@@ -6,7 +6,7 @@ the whole document goes in; metadata, spec and status come out.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -97,12 +97,25 @@ def resource_options(
     )
 
 
-def aliases(component: str, kind: str, previous_name: str | None, previous_api_version: str = "") -> list[pulumi.Alias]:
+def aliases(
+    component: str,
+    kind: str,
+    previous_name: str | None,
+    previous_api_version: str = "",
+    known_as: Sequence[tuple[str, str]] = (),
+) -> list[pulumi.Alias]:
     """What the state may hold a child as: under another template's name, of another apiVersion, or both.
 
     Each combination is an alias of its own: Pulumi fills in the parts that an alias leaves out from the resource as it
-    is now, not from the other aliases.
+    is now, not from the other aliases. `known_as` are other templates that it was, each with its apiVersion,
+    empty where that is as it is now.
     """
     name = {"name": f"{component}/{previous_name}"} if previous_name else {}
     type_ = {"type_": resource_type({"apiVersion": previous_api_version, "kind": kind})} if previous_api_version else {}
-    return [pulumi.Alias(**parts) for parts in (name, type_, {**name, **type_} if name and type_ else {}) if parts]
+    own = [parts for parts in (name, type_, {**name, **type_} if name and type_ else {}) if parts]
+    others = [
+        {"name": f"{component}/{template}"}
+        | ({"type_": resource_type({"apiVersion": version, "kind": kind})} if version else {})
+        for template, version in known_as
+    ]
+    return [pulumi.Alias(**parts) for parts in (*own, *others)]

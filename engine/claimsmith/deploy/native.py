@@ -135,9 +135,9 @@ def imported_id(annotations: Mapping[str, Any], template: str) -> str | None:
     return next((id_.strip() for name, _, id_ in entries if name.strip() == template and id_.strip()), None)
 
 
-def aliases_of(names: Sequence[str], given: Sequence[str]) -> list[str | pulumi.Alias]:
-    """What the state may hold a child as: under other names, or under whole URNs."""
+def aliases_of(names: Sequence[tuple[str, str]], given: Sequence[str]) -> list[str | pulumi.Alias]:
+    """What the state may hold a child as: under other names, each with its type if that was another; or whole URNs."""
     return [
-        *(pulumi.Alias(name=name) for name in names),
+        *(pulumi.Alias(name=name, type_=type_) if type_ else pulumi.Alias(name=name) for name, type_ in names),
         *(alias if alias.startswith("urn:") else pulumi.Alias(name=alias) for alias in given),
     ]

@@ -45,6 +45,7 @@ class NativeChildren(pulumi.ComponentResource):
         *,
         provider: str | None = None,
         previous_name: str | None = None,
+        known_as: Sequence[tuple[str, str]] = (),
         aliases: Sequence[str] = (),
         protect: bool | None = None,
         retain: bool | None = None,
@@ -60,16 +61,18 @@ class NativeChildren(pulumi.ComponentResource):
         """The options of a native child: those of its template, and what its claim and its class ask for.
 
         `provider` is one of the stack's providers by its name, `previous_name` the template that the child was created
-        from before, and `labels` are those by which selectors find it. Properties have Pulumi's own names here.
+        from before, `known_as` are others with the types that it had, and `labels` are those by which selectors find
+        it. Properties have Pulumi's own names here.
         """
         child = NativeChild(self.child_name(template), template, labels or {})
         child.kept = self._retained(retain)
         self._children.append(child)
+        before = [*([(previous_name, "")] if previous_name else []), *known_as]
         return pulumi.ResourceOptions(
             parent=self,
             provider=self._named_provider(template, provider),
             # None, and not an empty list: the SDK (3.272) has less to merge and to await for each child.
-            aliases=aliases_of([self.child_name(previous_name)] if previous_name else [], aliases) or None,
+            aliases=aliases_of([(self.child_name(name), type_) for name, type_ in before], aliases) or None,
             # None, and not False: a resource takes `protect` from its parent only if it has none itself (SDK 3.272).
             protect=protect or self.claim.protect or None,
             retain_on_delete=child.kept or None,

@@ -149,9 +149,9 @@ def _is_held_as(urn: str, child: Child) -> bool:
     """Whether a URN is that of a child, as it is or as its template was before. Template names may have slashes."""
     *_, types, name = urn.split("::")
     document, template = child.document, child.template
-    versions = {str(document["apiVersion"]), child.options.previous_api_version or str(document["apiVersion"])}
-    expected = [tokens.resource_type({**document, "apiVersion": version}) for version in versions]
-    named = any(name.endswith(f"/{known}") for known in (template.name, template.named_after))
+    versions = {str(document["apiVersion"]), child.options.previous_api_version, *(k.type for k in template.known_as)}
+    expected = [tokens.resource_type({**document, "apiVersion": version}) for version in versions if version]
+    named = any(name.endswith(f"/{known}") for known in template.names)
     return types.rpartition("$")[2] in expected and named
 
 
@@ -160,7 +160,7 @@ def _renamed_child(claim: PlannedClaim, child: Child, urn: str) -> Problem:
     before = f"{types.rpartition('$')[2]}::{name.rpartition('/')[2]}"
     shown = f"{child.document['kind']} {key_of(child.document).place}"
     what = f"{claim.address}: its child {child.template.name!r} is {shown}, which the state holds as {before}"
-    fix = f"declare what it was: {PREVIOUS_API_VERSION} on the template's base, or previousName on the template"
+    fix = f"declare what it was: {PREVIOUS_API_VERSION} on the template's base, previousName on the template, or Moved"
     whole = f"{what}: the engine would create it again, then delete it with the old one"
     return claim.binding.claim.document.problem(whole, "metadata", fix)
 

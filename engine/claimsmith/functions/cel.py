@@ -5,6 +5,7 @@ Values are as JSON has them; numbers of a function's request may be integers or 
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
@@ -15,8 +16,6 @@ from claimsmith.functions import worker
 from claimsmith.functions.cel_types import Types
 
 _LONGEST = 10_000
-_MAP_INSERT = "cel.@mapInsert"
-"""What the macros transformMap and transformMapEntry become; the engine declares it and does not define it."""
 _LONGEST_SHOWN = 300
 
 
@@ -66,13 +65,18 @@ class Expression:
             raise kind(Problem(f"cannot evaluate {self._quoted}: {_reason(answer['failed'])}", fix=_fix(answer)))
         return self._with_omissions(answer["value"], answer["omit"])
 
-    def is_true(self, values: Mapping[str, Any]) -> bool:
-        """Its value as a condition; an expression that may return anything but true and false is refused."""
+    def is_true(self, values: Mapping[str, Any], *, checked_late: bool = False) -> bool:
+        """Its value as a condition; an expression that may return anything but true and false is refused.
+
+        With `checked_late`, a field of unknown type may be the condition: only its value must be true or false.
+        """
         returns = self.returns()
-        if returns != "BOOL":
-            what = f"{self._quoted} must return a boolean, but returns {returns.lower()}"
+        value = self.evaluate(values) if returns == "BOOL" or (checked_late and returns == "DYN") else None
+        if not isinstance(value, bool):
+            found = returns.lower() if value is None else json.dumps(value)[:_LONGEST_SHOWN]
+            what = f"{self._quoted} must return a boolean, but returns {found}"
             raise ComposeError(Problem(what, fix="compare the value, for example `… == true`"))
-        return self.evaluate(values) is True
+        return value
 
     @property
     def _quoted(self) -> str:
@@ -138,6 +142,4 @@ def _messages(report: str) -> list[str]:
 
 
 def _fix(answer: Mapping[str, Any]) -> str:
-    if _MAP_INSERT in str(answer["failed"]):
-        return "the engine here has no transformMap and transformMapEntry: use transformList, or merge() of literals"
     return "test for it with has(…), or read it with `.?field.orValue(…)`" if answer["absent"] else "fix the expression"

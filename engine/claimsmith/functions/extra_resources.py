@@ -6,10 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from claimsmith.base import fieldpath
-from claimsmith.base.errors import ComposeError, NotFound, Problem
+from claimsmith.base.errors import ComposeError, Problem
 from claimsmith.base.values import object_at
-from claimsmith.functions.protocol import EXTRA_RESOURCES, Function, Request, Requirements, Resource, Response, Selector
+from claimsmith.functions.protocol import EXTRA_RESOURCES, Function, Request, Requirements, Response, Selector
 from claimsmith.functions.registry import Place
 from claimsmith.patching import environments
 
@@ -35,9 +34,10 @@ def run(request: Request) -> Response:
         name = str(source.get("into", ""))
         if name not in request.required_resources:
             raise _refused(f"no resources were found for {name!r}, since its selector is empty")
-        listed = _checked(source, name, request.required_resources[name], optional=optional)
+        documents = [r.document for r in request.required_resources[name]]
+        listed = _checked(source, name, documents, optional=optional)
         if listed is not None:
-            found[name] = [dict(r.document) for r in listed]
+            found[name] = [dict(d) for d in listed]
     key = str(object_at(spec, "context").get("key") or EXTRA_RESOURCES)
     return replace(response, context={**request.context, key: found})
 
@@ -56,8 +56,8 @@ def _selectors(sources: Sequence[Mapping[str, Any]], composite: Mapping[str, Any
 
 
 def _checked(
-    source: Mapping[str, Any], name: str, found: Sequence[Resource], *, optional: bool
-) -> Sequence[Resource] | None:
+    source: Mapping[str, Any], name: str, found: Sequence[Mapping[str, Any]], *, optional: bool
+) -> Sequence[Mapping[str, Any]] | None:
     """The resources of one source, sorted and counted; None where an optional one is missing."""
     if source.get("type") != "Selector":
         if not found and optional:
@@ -69,26 +69,8 @@ def _checked(
     least, most = selector.get("minMatch"), selector.get("maxMatch")
     if isinstance(least, int) and len(found) < least:
         raise _refused(f"{len(found)} resources were found for {name!r}, where at least {least} are required")
-    listed = _sorted(found, str(selector.get("sortByFieldPath") or "metadata.name"))
+    listed = environments.sorted_by(found, str(selector.get("sortByFieldPath") or "metadata.name"))
     return listed[:most] if isinstance(most, int) else listed
-
-
-def _sorted(found: Sequence[Resource], path: str) -> list[Resource]:
-    """By a field; a missing one counts as the zero of its type."""
-    values = [_value(r, path) for r in found]
-    kinds = {str if isinstance(v, str) else float for v in values if v is not None}
-    if any(isinstance(v, bool | list | dict) for v in values) or len(kinds) > 1:
-        raise _refused(f"cannot sort by {path}: its values are not all numbers or all text")
-    zero: Any = "" if str in kinds else 0
-    order = sorted(range(len(found)), key=lambda i: zero if values[i] is None else values[i])
-    return [found[i] for i in order]
-
-
-def _value(resource: Resource, path: str) -> Any:
-    try:
-        return fieldpath.get(resource.document, path)
-    except NotFound:
-        return None
 
 
 def _refused(what: str) -> ComposeError:

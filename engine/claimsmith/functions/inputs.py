@@ -46,8 +46,8 @@ def pattern(place: Place, text: str, path: str) -> Any:
         raise problem(place, what, path, "use the syntax of RE2") from error
 
 
-def is_true(place: Place, text: str, values: Mapping[str, Any], path: str) -> bool:
+def is_true(place: Place, text: str, values: Mapping[str, Any], path: str, *, checked_late: bool = False) -> bool:
     """Whether a condition of the input holds for a request; its problems are at its place."""
     at = f"{place.step.at}.{path}"
     with located(lambda: place.document.source_of(at), at):
-        return cel_view.condition(text, place.timeout).is_true(values)
+        return cel_view.condition(text, place.timeout).is_true(values, checked_late=checked_late)

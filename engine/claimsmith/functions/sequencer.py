@@ -19,6 +19,7 @@ from claimsmith.dialects.crossplane.patch_input import Lenient
 from claimsmith.functions import cel_view, inputs
 from claimsmith.functions.protocol import Function, Ready, Request, Resource, Response, Result, Severity, State
 from claimsmith.functions.registry import Place
+from claimsmith.golang import strconv
 
 _LONGEST_NAME = 63
 _USAGE = {
@@ -63,11 +64,13 @@ class _Run:
             what = "a rule is either for creation only or for deletion only"
             raise inputs.problem(self.place, what, at, "remove createOnly or deleteOnly")
         skipped = bool(rule.condition) and not inputs.is_true(
-            self.place, rule.condition, cel_view.values(self.request), f"{at}.condition"
+            self.place, rule.condition, cel_view.values(self.request), f"{at}.condition", checked_late=True
         )
         if skipped:
             listed = f"[{' '.join(rule.sequence)}]"
-            self.messages.append(f'Skipping sequence {listed}: condition "{rule.condition}" evaluated to false')
+            self.messages.append(
+                f"Skipping sequence {listed}: condition {strconv.quote(rule.condition)} evaluated to false"
+            )
         patterns = [self._pattern(name, f"{at}.sequence[{i}]") for i, name in enumerate(rule.sequence)]
         if self.settings.enable_deletion_sequencing and not rule.create_only:
             self._protect(patterns)
@@ -89,7 +92,8 @@ class _Run:
             if before and ready == len(before):
                 continue
             state = f"is not fully ready ({ready} of {len(before)})" if before else "does not exist yet"
-            message = f'Delaying creation of resource(s) matching "{names[position]}" because "{name}" {state}'
+            after, first = strconv.quote(names[position]), strconv.quote(name)
+            message = f"Delaying creation of resource(s) matching {after} because {first} {state}"
             self.messages.append(message)
             self._leave_out(patterns[position])
             return

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Any
 
 from pydantic import Field
 
-from claimsmith import templating
 from claimsmith.base.errors import EngineError, ModelError
 from claimsmith.base.names import group_of
 from claimsmith.base.regexp import BadPattern, compiled
@@ -26,6 +25,7 @@ from claimsmith.functions.protocol import (
     Target,
 )
 from claimsmith.functions.registry import Place
+from claimsmith.templating import gofunction
 
 _SUCCESS = "StatusTransformationSuccess"
 _COMPOSITE = "function-status-transformer.reserved-keys.composite-resource"
@@ -63,7 +63,7 @@ class _ConditionText(Lenient):
 
 
 class _SetCondition(Lenient):
-    target: Literal["Composite", "CompositeAndClaim"] = "Composite"
+    target: str = "Composite"
     force: bool = False
     condition: _ConditionText
 
@@ -75,7 +75,7 @@ class _EventText(Lenient):
 
 
 class _CreateEvent(Lenient):
-    target: Literal["Composite", "CompositeAndClaim"] = "Composite"
+    target: str = "Composite"
     event: _EventText
 
 
@@ -169,7 +169,10 @@ class _Run:
         return groups
 
     def _resources(self, matcher: _Matcher) -> Iterator[Mapping[str, Any]]:
-        patterns = [_pattern(r.name, "cannot compile resource key regex") for r in matcher.resources]
+        patterns = [
+            _pattern(r.name, f"cannot compile resource key regex, resourcesIndex: {i}")
+            for i, r in enumerate(matcher.resources)
+        ]
         for name, resource in self.request.observed.resources.items():
             if any(p.search(name) for p in patterns):
                 yield resource.document
@@ -213,7 +216,7 @@ class _Run:
         if not text or not groups:
             return text or ""
         try:
-            return templating.render("go-sprig", text, groups, file="message")
+            return gofunction.render(text, groups, file="message").text
         except EngineError as error:
             self._fail("SetConditionFailure", f"{where}: cannot execute template: {error.problems[0].what}")
             return None

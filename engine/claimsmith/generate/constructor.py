@@ -49,6 +49,8 @@ class ChildCall:
     """The expression for its name."""
     previous_name: str | None = None
     """The expression for the name that it had before."""
+    known_as: str = ""
+    """The expression for what it may have been beside that."""
     headers: Sequence[Expression] = ()
     """The lines that open the blocks around it: its loop, its condition."""
 
@@ -84,6 +86,7 @@ class ChildCall:
             "awaits": (() if t.composite else tuple(self.awaits), ()),
         }
         previous = {"previous_name": self.previous_name} if self.previous_name else {}
+        previous |= {"known_as": self.known_as} if self.known_as else {}
         return previous | {key: repr(value) for key, (value, usual) in wanted.items() if value != usual}
 
     @property
@@ -200,6 +203,7 @@ def _child_call(
         call=natives.call(template, grown) if template.native else None,
         name=looped.name(template, template.name),
         previous_name=looped.name(template, previous) if previous else None,
+        known_as=looped.known_as(template),
         headers=looped.headers(template),
     )
 

@@ -27,6 +27,11 @@ class Loops:
         """The expression for the name of a child: that of its template, or of its template for one element."""
         return f"{self.elements[template.loop]}.child({name!r})" if template.loop else repr(name)
 
+    def known_as(self, template: Template) -> str:
+        """The expression for what a child may have been: names of templates, each with its type if that was another."""
+        pairs = [f"({self.name(template, k.name)}, {k.type!r})" for k in template.known_as]
+        return f"[{', '.join(pairs)}]" if pairs else ""
+
     def variable(self, template: Template, variable: str) -> str:
         """The expression for a child by its variable; siblings of one element find each other by its key."""
         return f"{variable}[{self.elements[template.loop]}.key]" if template.loop else variable

@@ -199,6 +199,8 @@ class Natives:
         wanted: dict[str, Expression] = {}
         if template.previous_name:
             wanted["previous_name"] = Expression(self.loops.name(template, template.previous_name))
+        if template.known_as:
+            wanted["known_as"] = Expression(self.loops.known_as(template))
         wanted |= {python: optional(literal(given[name])) for name, python in _OPTIONS.items() if name in given}
         if timeouts := given.get("customTimeouts"):
             same = len(timeouts) == len(_TIMEOUTS) and len(set(timeouts.values())) == 1

@@ -99,7 +99,7 @@ def _selected(
         what = f"{len(matching)} {KIND}s match {labels}, where at least {least} are wanted"
         raise ComposeError(Problem(what, path="environmentConfigs", fix=_GIVE))
     path = str(selector.get("sortByFieldPath") or "metadata.name")
-    ordered = sorted(matching, key=lambda c: _sort_key(c, path))
+    ordered = sorted_by(matching, path)
     return ordered[:most] if isinstance(most, int) else ordered
 
 
@@ -112,19 +112,35 @@ def _labels(matches: Iterable[Mapping[str, Any]], composite: Mapping[str, Any]) 
             labels[key] = str(match.get("value", ""))
             continue
         try:
-            labels[key] = str(fieldpath.get(composite, str(match.get("valueFromFieldPath", ""))))
-        except NotFound:
+            labels[key] = _text(composite, str(match.get("valueFromFieldPath", "")))
+        except FieldPathError:
             if match.get("fromFieldPathPolicy") != "Optional":
                 raise
     return labels
 
 
-def _sort_key(config: Mapping[str, Any], path: str) -> tuple[bool, float, str]:
-    """Numbers by size, then texts."""
+def _text(composite: Mapping[str, Any], path: str) -> str:
+    value = fieldpath.get(composite, path)
+    if not isinstance(value, str):
+        fix = "use a field that holds text, or set fromFieldPathPolicy: Optional"
+        raise FieldPathError(Problem(f"{path} selects by label and is not text", path=path, fix=fix))
+    return value
+
+
+def sorted_by(documents: Sequence[Mapping[str, Any]], path: str) -> list[Mapping[str, Any]]:
+    """By a field, all numbers or all text; a missing one counts as the zero of its type."""
+    values = [_value(d, path) for d in documents]
+    kinds = {str if isinstance(v, str) else float for v in values if v is not None}
+    if any(isinstance(v, bool | list | dict) for v in values) or len(kinds) > 1:
+        what = f"cannot sort by {path}: its values are not all numbers or all text"
+        raise ComposeError(Problem(what, path="sortByFieldPath", fix="sort by another field, or make its values alike"))
+    zero: Any = "" if str in kinds else 0
+    order = sorted(range(len(documents)), key=lambda i: zero if values[i] is None else values[i])
+    return [documents[i] for i in order]
+
+
+def _value(document: Mapping[str, Any], path: str) -> Any:
     try:
-        value = fieldpath.get(config, path)
-    except FieldPathError:
-        what = f"an {KIND} has no {path} to sort by"
-        raise ComposeError(Problem(what, path="environmentConfigs", fix="add it, or sort by another field")) from None
-    number = isinstance(value, int | float) and not isinstance(value, bool)
-    return not number, float(value) if number else 0.0, str(value)
+        return fieldpath.get(document, path)
+    except NotFound:
+        return None

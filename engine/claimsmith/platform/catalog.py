@@ -35,6 +35,7 @@ from claimsmith.dialects.resource_classes import reading as resource_classes
 from claimsmith.dialects.workloads.index import Workloads, take
 from claimsmith.dialects.workloads.reading import APPLICATION
 from claimsmith.kubernetes import crds
+from claimsmith.platform import moved
 
 CRD = GroupKind("apiextensions.k8s.io", "CustomResourceDefinition")
 STACKS = "claimsmith.io/stacks"
@@ -157,6 +158,7 @@ def read_catalog(
             _add(requests, claim.key, claim)
     kinds = Counter(key for key, _ in classes)
     classes = {k: replace(c, shared=kinds[k[0]] > 1) for k, c in classes.items()}
+    classes = moved.with_moves(classes, by_dialect["moved"], problems, warnings)
     problems.problems += [p for klass in classes.values() for p in composition.broken_promises(klass)]
     provided: dict[ObjectKey, Document] = {}
     for document in resources:
@@ -204,7 +206,7 @@ def kind_of(document: Document) -> GroupKind:
 def _by_dialect(platform: Iterable[Document], bindable: Bindable, problems: Collector) -> dict[str, list[Document]]:
     """The platform's documents by dialect."""
     found: dict[str, list[Document]] = {
-        k: [] for k in ("resource", "composition", "definition", "publication", "aggregate", "specific", "crd")
+        k: [] for k in ("resource", "composition", "definition", "publication", "aggregate", "specific", "crd", "moved")
     }
     for document in platform:
         with problems.catch():
@@ -219,6 +221,8 @@ def _by_dialect(platform: Iterable[Document], bindable: Bindable, problems: Coll
                 found["publication"].append(document)
             elif kind == aggregates.KIND:
                 found["aggregate"].append(document)
+            elif kind == moved.KIND:
+                found["moved"].append(document)
             elif kind == CRD:
                 crds.refuse_unsound(document)
                 found["crd"].append(document)

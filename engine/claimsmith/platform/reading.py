@@ -87,6 +87,7 @@ def _reading(template: Template, klass: Class, wanted: NativeRef) -> Template:
         base={**base, PROPERTIES: {}, **({OPTIONS: options} if options else {})},
         patches=tuple(p for p in patches if fieldpath.parse_or_root(p.to) == provider),
         previous_name=None,
+        known_as=(),
         details=tuple(_details(klass, template.name)),
         when="",
         existing_id=wanted.id,

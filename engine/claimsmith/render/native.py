@@ -32,7 +32,9 @@ def resource(document: Mapping[str, Any], named: Mapping[str, str]) -> dict[str,
     if isinstance(options.get("provider"), str):
         options["provider"] = f"${{{options['provider']}}}"
     if "aliases" in options:
-        options["aliases"] = [a if a.startswith("urn:") else {"name": a} for a in options["aliases"]]
+        options["aliases"] = [
+            a if isinstance(a, dict) or a.startswith("urn:") else {"name": a} for a in options["aliases"]
+        ]
     body = {"properties": properties} if properties else {}
     if existing := document.get(GET):
         body = {GET: mapped(dict(existing), lambda leaf: _leaf(leaf, named))}

@@ -10,7 +10,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -115,15 +114,19 @@ def _limit(process: subprocess.Popen[str], seconds: float | None) -> Iterator[No
     if not seconds:
         yield
         return
-    timer = threading.Timer(seconds, _kill, [process])
-    # Before the timer starts: on a busy machine it may fire before this thread goes on.
-    started = time.monotonic()
+    late = threading.Event()
+
+    def end() -> None:
+        late.set()
+        _kill(process)
+
+    timer = threading.Timer(seconds, end)
     timer.start()
     try:
         yield
     finally:
         timer.cancel()
-    if process.returncode == -signal.SIGKILL and time.monotonic() - started >= seconds:
+    if process.returncode == -signal.SIGKILL and late.is_set():
         raise Failure(f"was not done within {seconds:g} seconds")
 
 

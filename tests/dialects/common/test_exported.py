@@ -38,7 +38,9 @@ STATUS = {"conditions": [{"type": "Ready", "status": "True", "reason": "Availabl
 
 
 def exported(data: dict[str, Any], **more: Any) -> dict[str, Any]:
-    """An object as the cluster gives it."""
+    """An object as the cluster gives it; a document that is no object of a cluster has no metadata, and stays."""
+    if "metadata" not in data:
+        return data
     metadata = data["metadata"]
     annotations = {**(metadata.get("annotations") or {}), APPLIED: json.dumps(data)}
     return {**data, "metadata": {**metadata, **CLUSTER, "annotations": annotations, **more}, "status": STATUS}

@@ -135,6 +135,16 @@ class Loop:
 
 
 @dataclass(frozen=True, slots=True)
+class KnownAs:
+    """A name and a type that the state may hold the object of a template under."""
+
+    name: str
+    """The name of the template that it was."""
+    type: str = ""
+    """The apiVersion that it had, or the type of a native resource; empty where that is as it is now."""
+
+
+@dataclass(frozen=True, slots=True)
 class Template:
     """One child of a class: its base and how the claim's fields change it."""
 
@@ -142,6 +152,8 @@ class Template:
     base: Mapping[str, Any]
     patches: tuple[Patch, ...] = ()
     previous_name: str | None = None
+    known_as: tuple[KnownAs, ...] = ()
+    """What the state may hold it as beside that. Only the engine reads it, so it is no part of the digest."""
     at: str = ""
     """Where the template stands in the class's document."""
     details: tuple[Detail, ...] | None = None
@@ -192,6 +204,12 @@ class Template:
     def named_after(self) -> str:
         """What the child's generated name is derived from: a template that was renamed keeps its resource."""
         return self.previous_name or self.name
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Its name, and all that it may have had."""
+        others = (self.previous_name, *(k.name for k in self.known_as))
+        return tuple(dict.fromkeys([self.name, *(name for name in others if name)]))
 
     def place_of(self, path: str) -> str:
         """Where a field of the base, or the base itself, stands in the document."""

@@ -13,7 +13,7 @@ from claimsmith.dialects.common.klass import Class, Template
 from claimsmith.dialects.common.metadata import Head, Metadata
 
 KEPT_METADATA = ("labels", "annotations")
-_WORDS = ("awaits", "class_ref", "managed", "previous_name", "ready")
+_WORDS = ("awaits", "class_ref", "known_as", "managed", "previous_name", "ready")
 """Arguments of a component's `child()`: no field may have such a name."""
 
 

@@ -27,6 +27,16 @@ _OMIT = f"\ue000omit-{secrets.token_hex(8)}\ue001"
 _ABSENT = re.compile(r"[A-Z_]+: (Key not found|No value with name|Index error|no such|no_matching_key)")
 """How messages about something absent begin; what follows may be text of a claim."""
 _DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
+_EVERY = tuple(
+    getattr(cel.Type, name) for name in ("STRING", "INT", "DOUBLE", "BOOL", "NULL", "LIST", "MAP", "UINT", "BYTES")
+)
+_DEFINED = {
+    b"cel.@mapInsert": b"maps.withEntry",
+    b"@mapInsert_map_key_value": b"claimsmith_map_withEntry",
+    b"@mapInsert_map_map": b"claimsmith_map_map",
+}
+"""What transformMap and transformMapEntry become in a checked expression, which the engine declares and does not
+define, and our functions of the same length: so the lengths that the serialized expression contains stay true."""
 _LONGEST_PATTERN, _LONGEST_DRAWN = 1000, 10_000
 
 
@@ -57,8 +67,17 @@ def answer(request: Mapping[str, Any]) -> Mapping[str, Any]:
 
 @lru_cache(maxsize=4096)
 def _compiled(text: str, kinds: tuple[tuple[str, str], ...]) -> tuple[Any, str]:
-    expression = _environment(kinds).compile(text)
-    return expression, str(expression.return_type().name())
+    environment = _environment(kinds)
+    expression = environment.compile(text)
+    returns = str(expression.return_type().name())
+    checked = expression.serialize()
+    if b"@mapInsert" not in checked:
+        return expression, returns
+    if "@mapInsert" in text:
+        raise RuntimeError("INVALID_ARGUMENT: an expression cannot contain the text @mapInsert")
+    for declared, defined in _DEFINED.items():
+        checked = checked.replace(declared, defined)
+    return environment.deserialize(checked), returns
 
 
 @lru_cache(maxsize=256)
@@ -125,13 +144,41 @@ def functions() -> list[Any]:
         _declared("sum", dyn, [items], sum, member=True),
         _declared("min", dyn, [items], min, member=True),
         _declared("max", dyn, [items], max, member=True),
+        cel.FunctionDecl("maps.withEntry", [*_entries(), _merging()]),
     ]
+
+
+def _entries() -> list[Any]:
+    """One entry more, for each type of key and value, since calls are dispatched by the types of values."""
+    kind = cel.Type
+    keys = (kind.STRING, kind.INT, kind.UINT, kind.BOOL)
+    return [
+        cel.Overload(
+            f"claimsmith_map_withEntry{n or ''}",
+            return_type=kind.MAP,
+            parameters=[kind.MAP, key, value],
+            impl=lambda there, k, v: _with_new(there, {k: v}),
+        )
+        for n, (key, value) in enumerate((key, value) for key in keys for value in _EVERY)
+    ]
+
+
+def _merging() -> Any:
+    kind = cel.Type
+    return cel.Overload("claimsmith_map_map", return_type=kind.MAP, parameters=[kind.MAP, kind.MAP], impl=_with_new)
+
+
+def _with_new(there: dict[Any, Any], more: dict[Any, Any]) -> dict[Any, Any]:
+    for key in more:
+        if key in there:
+            raise ValueError(f"insert failed: key '{key}' already exists")
+    return {**there, **more}
 
 
 def _declared(name: str, returns: Any, takes: list[Any], does: Callable[..., Any], *, member: bool = False) -> Any:
     """A function; a parameter of any type gets an overload for each type, since calls are dispatched by the value's."""
     kind = cel.Type
-    every = (kind.STRING, kind.INT, kind.DOUBLE, kind.BOOL, kind.NULL, kind.LIST, kind.MAP)
+    every = _EVERY[:7]
     last_is_any = bool(takes) and takes[-1] is kind.DYN
     variants = [[*takes[:-1], each] for each in every] if last_is_any else [takes]
     overloads = [

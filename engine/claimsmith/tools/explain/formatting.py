@@ -99,9 +99,18 @@ def native_options_text(document: Mapping[str, Any]) -> list[str]:
 
 def _listed(value: Any) -> str:
     values = value if isinstance(value, list) else [value]
-    return ", ".join(
-        v.resource.template if isinstance(v, Ref) and isinstance(v.resource, ChildAddress) else str(v) for v in values
-    )
+    return ", ".join(map(_named, values))
+
+
+def _named(value: Any) -> str:
+    """A sibling by its template, an alias by its name and type, all else as it is."""
+    match value:
+        case Ref(resource=ChildAddress(template=template)):
+            return template
+        case {"name": name, "type": type_}:
+            return f"{name} of {type_}"
+        case _:
+            return str(value)
 
 
 def mismatch(selector: Selector, labels: Mapping[str, str]) -> str:

@@ -90,8 +90,8 @@ def replacing(resource: PlannedResource, path: fieldpath.Path, side: Snapshot) -
 def effect_on(resource: PlannedResource, path: fieldpath.Path, side: Snapshot) -> Effect:
     """What the change of a field does to a native resource: by its class, the table of kinds, and its provider."""
     if path[:1] != (PROPERTIES,):
-        # Another provider may be another account: nobody but the engine can tell.
-        return Effect.unknown if path[:2] == (OPTIONS, "provider") else Effect.in_place
+        # Another provider may be another account, and another type another thing: nobody but the engine can tell.
+        return Effect.unknown if path[:2] == (OPTIONS, "provider") or path == ("type",) else Effect.in_place
     if touching(path, side.kinds.replaced.get(resource.kind, ())) is not None:
         return Effect.replaced
     asked = object_at(resource.document, OPTIONS).get("replaceOnChanges") or ()

@@ -19,6 +19,7 @@ from claimsmith.compose.options import Options, options_of, waiting
 from claimsmith.compose.plan import Plan, PlannedClaim, hold
 from claimsmith.compose.sinks import COMPONENT, SERVES
 from claimsmith.compose.workload_plan import PlannedWorkload
+from claimsmith.dialects.common.klass import Template
 from claimsmith.providers import tokens as urns
 
 PATCH = "Patch"
@@ -93,10 +94,20 @@ class _Place:
     def native_urns(self, child: Child) -> tuple[str, ...]:
         """The URN of a native child, and those it may have had: its name has no slashes."""
         types = (*self.types, urns.resource_type(child.document))
-        given = [str(a) for a in object_at(child.document, "options").get("aliases", ())]
-        names = [child.name, *(a for a in given if not a.startswith("urn:"))]
-        own = (urns.urn(self.project, self.stack, types, name) for name in names)
-        return (*own, *(a for a in given if a.startswith("urn:")))
+        own = urns.urn(self.project, self.stack, types, child.name)
+        aliases = object_at(child.document, "options").get("aliases", ())
+        return (own, *(self._native_alias(alias, types) for alias in aliases))
+
+    def _native_alias(self, alias: Any, types: tuple[str, ...]) -> str:
+        """The URN that an alias of a native child stands for: a name, a name with another type, or the URN itself."""
+        if isinstance(alias, str):
+            return alias if alias.startswith("urn:") else urns.urn(self.project, self.stack, types, alias)
+        return urns.urn(self.project, self.stack, (*self.types, alias["type"]), alias["name"])
+
+    def known_urns(self, document: Mapping[str, Any], template: Template) -> list[str]:
+        """The URNs that a child may have had as another template, each with the apiVersion of that time."""
+        versions = {k: {**document, **({"apiVersion": k.type} if k.type else {})} for k in template.known_as}
+        return [urn for known, before in versions.items() for urn in self.urns(before, known.name)]
 
     def below(self, kind: GroupKind, *words: str) -> _Place:
         """A component within."""
@@ -160,9 +171,9 @@ def _claim(plan: Plan, claim: PlannedClaim, here: _Place, prefix: str, root: str
     account = "/".join(claim.binding.klass.service_account or ())
     templates = {t.name: t for t in claim.binding.klass.templates}
     for inner in claim.nested:
-        previous = templates[inner.template].previous_name if inner.template in templates else None
+        words = templates[inner.template].names if inner.template in templates else ()
         kind = inner.binding.claim.key.group_kind
-        below = here.below(kind, inner.template, previous or "")
+        below = here.below(kind, *dict.fromkeys([inner.template, *words]))
         yield from _claim(plan, inner, below, f"{prefix}{inner.template}/", root)
     for child in claim.children:
         template = child.template
@@ -177,6 +188,7 @@ def _claim(plan: Plan, claim: PlannedClaim, here: _Place, prefix: str, root: str
         if child.options.previous_api_version:
             before = {**child.document, "apiVersion": child.options.previous_api_version}
             aliases += here.urns(before, template.name, template.previous_name or "")
+        aliases += here.known_urns(child.document, template)
         document = _annotated(child.document, child.options, claim.identity.owner)
         part = f"{prefix}{template.name}"
         yield PlannedResource(urn, root, part, document, child.options, tuple(aliases), "", account, claim, child)
@@ -287,7 +299,7 @@ def _composed_in(draft: Draft, here: _Place) -> Iterator[tuple[str, _Place]]:
     for application in draft.applications:
         template = names[application.key.name]
         kind = application.key.group_kind
-        yield str(application.key), here.below(kind, template.name, template.previous_name or "")
+        yield str(application.key), here.below(kind, *template.names)
     for inner in draft.nested:
         yield from _composed_in(inner, here.below(inner.binding.claim.key.group_kind, inner.template))
 

@@ -48,7 +48,7 @@ def _same_identity(comparison: Comparison) -> Iterator[ReviewWarning]:
             f"{_object(pair.new)} would be lost: {new} is merged into the live object under another URN, "
             f"then the URN of {old} is deleted, and the object with it"
         )
-        fix = "keep the apiVersion and the template's name; or name the old ones: previousName beside the base, "
+        fix = "keep the apiVersion and the template's name; or name the old ones: previousName or Moved, "
         fix += f"the annotation {PREVIOUS_API_VERSION} on it"
         yield _of(pair.new, "identity-lost", Level.danger, what, fix)
 
