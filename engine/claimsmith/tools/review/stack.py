@@ -50,8 +50,8 @@ def reviewed(before: Project, after: Project, stack: str, *, preview: bool = Fal
     found = stack_review(comparison)
     gone = () if after.has_stack(stack) else (_stack_gone(stack),)
     # A stack that is new has nothing deployed yet that its settings could change.
-    sides = _committed(before, stack), _committed(after, stack)
-    configured = config_changes(*sides) if before.has_stack(stack) else ()
+    existed = before.has_stack(stack)
+    configured = config_changes(_committed(before, stack), _committed(after, stack)) if existed else ()
     found = replace(found, warnings=(*gone, *in_order([*configured, *warnings_of(comparison)])))
     if not preview or gone:
         return Reviewed(found, all(_is_repeatable(side.plan) for side in read))
