@@ -289,43 +289,47 @@ def test_a_server_that_crashes_during_a_move(project: Rig, backend: Backend) -> 
     assert {stack: ids(project, stack) for stack in STACKS} == deployed
 
 
+ADDRESS = "s3://{bucket}?endpoint=http://{place}&use_path_style=true&region=us-east-1"
+
+
 @pytest.mark.parametrize(
     ("address", "variables", "what", "fix"),
     [
-        pytest.param(("state-", "none-"), {}, "the bucket does not exist", "create it", id="no-bucket"),
+        pytest.param(ADDRESS.replace("}?", "}-no?"), {}, "the bucket does not exist", "create it", id="no-bucket"),
         pytest.param(
-            ("", ""), {"AWS_SECRET_ACCESS_KEY": "wrong"}, "does not belong", "AWS_SECRET_ACCESS_KEY", id="wrong-secret"
+            ADDRESS, {"AWS_SECRET_ACCESS_KEY": "wrong"}, "does not belong", "AWS_SECRET_ACCESS_KEY", id="wrong-secret"
         ),
-        pytest.param(("", ""), {"AWS_ACCESS_KEY_ID": "no"}, "not know the access key", "AWS_PROFILE", id="wrong-key"),
+        pytest.param(ADDRESS, {"AWS_ACCESS_KEY_ID": "no"}, "not know the access key", "AWS_PROFILE", id="wrong-key"),
         pytest.param(
-            ("", ""),
+            ADDRESS,
             {"AWS_ACCESS_KEY_ID": "", "AWS_SECRET_ACCESS_KEY": ""},
             "no credentials",
             "AWS_PROFILE",
-            id="no-key",
+            id="no-credentials",
         ),
-        pytest.param((buckets.REGION, "us-west-2"), {}, "region is missing or wrong", "AWS_REGION", id="wrong-region"),
-        pytest.param(("region", "regoin"), {}, "does not know", "region=REGION", id="unknown-parameter"),
-        pytest.param(("//127.0.0.1:", "//127.0.0.1:1"), {}, "does not answer", "check its address", id="unreachable"),
-        pytest.param(("http:", "https:"), {}, "does not encrypt", "endpoint=http://", id="not-encrypted"),
+        pytest.param(ADDRESS.replace("us-", "eu-"), {}, "region is missing or wrong", "AWS_REGION", id="wrong-region"),
+        pytest.param(ADDRESS.replace("region", "regoin"), {}, "does not know", "region=REGION", id="unknown-parameter"),
+        pytest.param(
+            ADDRESS.replace("{place}", "127.0.0.1:1"), {}, "not answer", "check its address", id="unreachable"
+        ),
+        pytest.param(ADDRESS.replace("http:", "https:"), {}, "does not encrypt", "endpoint=http:", id="not-encrypted"),
     ],
 )
 def test_a_bucket_that_cannot_be_used(
-    project: Rig, bucket: Bucket, address: tuple[str, str], variables: dict[str, str], what: str, fix: str
+    tmp_path: Path, bucket: Bucket, address: str, variables: dict[str, str], what: str, fix: str
 ) -> None:
-    project.settings |= bucket.settings | variables
-    before = contents(project.root)
-    url = bucket.url.replace(*address) if any(address) else bucket.url
-    ran = project.claimsmith("backend", "move", url)
-    said = ran.text
-    assert (ran.code, what in said, fix in said) == (1, True, True), said
-    assert "fix: " in said
-    after = contents(project.root)
-    assert {name: after.get(name) for name in before} == before
-    assert {name.partition("/")[0] for name in after.keys() - before.keys()} <= {".claimsmith"}
-    assert not Shared(project, bucket).told()
-    # A project that names it: runs are refused in the same words.
-    project.write("Pulumi.yaml", before["Pulumi.yaml"].decode().replace(LOCAL, url))
-    ran = project.claimsmith("up", "--all")
-    assert (ran.code, what in ran.text, fix in ran.text) == (1, True, True), ran.text
+    rig = Rig(tmp_path / "project", tmp_path / "no-kubeconfig", "errors")
+    rig.settings |= bucket.settings | variables
+    rig.write("stacks/one/claims/mine.yaml", pets())
+    before = contents(rig.root)
+    url = address.format(bucket=bucket.name, place=f"{buckets.HOST}:{bucket.server.port}")
+    ran = rig.claimsmith("backend", "move", url)
+    assert (ran.code, what in ran.text, fix in ran.text.partition("fix: ")[2]) == (1, True, True), ran.text
+    kept = {name: content for name, content in contents(rig.root).items() if not name.startswith(".claimsmith/")}
+    assert kept == before
+    # A project that names it already is refused in the same words.
+    rig.write("Pulumi.yaml", before["Pulumi.yaml"].decode().replace(LOCAL, url))
+    ran = rig.claimsmith("up", "--all")
+    assert (ran.code, what in ran.text, fix in ran.text.partition("fix: ")[2]) == (1, True, True), ran.text
     assert not any((bucket.server.folder / bucket.name).rglob("*.json"))
+    assert not Shared(rig, bucket).told()

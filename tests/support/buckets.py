@@ -1,7 +1,7 @@
 """An S3 server on this machine: the Versity gateway, which others store their data in, on loopback and a folder.
 
-Each object is a file of that folder, so that tests see what the engine keeps. The program is the one on PATH, else it is
-built from the pinned Go module beside this file: once, into the user's cache. Nothing but tests and benchmarks needs it.
+Each object is a file of that folder, so that tests see what the engine keeps. The program is the one on PATH, else it
+is built from the pinned Go module beside this file: once, into the user's cache. Only tests and benchmarks need it.
 """
 
 from __future__ import annotations
