@@ -309,9 +309,7 @@ ADDRESS = "s3://{bucket}?endpoint=http://{place}&use_path_style=true&region=us-e
         ),
         pytest.param(ADDRESS.replace("us-", "eu-"), {}, "region is missing or wrong", "AWS_REGION", id="wrong-region"),
         pytest.param(ADDRESS.replace("region", "regoin"), {}, "does not know", "region=REGION", id="unknown-parameter"),
-        pytest.param(
-            ADDRESS.replace("{place}", "127.0.0.1:1"), {}, "not answer", "check its address", id="unreachable"
-        ),
+        pytest.param(ADDRESS.replace("{place}", "127.0.0.1:1"), {}, "not answer", "its address", id="unreachable"),
         pytest.param(ADDRESS.replace("http:", "https:"), {}, "does not encrypt", "endpoint=http:", id="not-encrypted"),
     ],
 )

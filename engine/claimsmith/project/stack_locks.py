@@ -11,7 +11,7 @@ from claimsmith.toolchain import locks
 from claimsmith.toolchain.locks import Lock
 
 _LISTED = ("s3", "gs", "azblob", "postgres")
-"""The backends whose locks only the engine reads. A Pulumi service ends the lock of a killed run by itself."""
+"""The backends whose locks only the engine reads. A Pulumi service has none of this kind."""
 
 
 def held(project: Project, stack: str, url: str) -> list[Lock]:

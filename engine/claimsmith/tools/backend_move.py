@@ -224,7 +224,8 @@ def _refuse_address(url: str) -> None:
     except ValueError:
         raise LoadError(Problem("this is no address of a backend", fix=fix)) from None
     if secret:
-        remedy = "leave it out: Pulumi.yaml is committed. Set PGPASSWORD, or PULUMI_BACKEND_URL, on each machine"
+        names = "AWS_SECRET_ACCESS_KEY or AWS_PROFILE" if parts.scheme == "s3" else "PGPASSWORD, or PULUMI_BACKEND_URL,"
+        remedy = f"leave it out: Pulumi.yaml is committed. Set {names} on each machine"
         raise LoadError(Problem("the address of the backend contains a password", fix=remedy))
     if parts.scheme not in _SCHEMES or not url.partition("://")[2] or not url.isprintable() or " " in url:
         raise LoadError(Problem(f"{url!r} is no address of a backend that stacks can be moved to", fix=fix))
