@@ -80,8 +80,9 @@ class Table:
         return self._sql(f"SELECT count(*) FROM {self.name} WHERE key LIKE '%locks%'") != "0"
 
     def holds(self, stack: str, text: str) -> bool:
-        where = f"key LIKE '%stacks/%/{stack}.json' AND data::text LIKE '%{text}%'"
-        return self._sql(f"SELECT count(*) FROM {self.name} WHERE {where}") != "0"
+        # The engine keeps each file as a JSON document with the content in base64.
+        content = "convert_from(decode(data->>'data', 'base64'), 'UTF8')"
+        return text in self._sql(f"SELECT {content} FROM {self.name} WHERE key LIKE '%stacks/%/{stack}.json'")
 
     def kill(self) -> None:
         pid = self.server.pid
