@@ -80,6 +80,8 @@ class Table:
         return self._sql(f"SELECT count(*) FROM {self.name} WHERE key LIKE '%locks%'") != "0"
 
     def holds(self, stack: str, text: str) -> bool:
+        if not self._sql(f"SELECT to_regclass('{self.name}')"):
+            return False  # The engine creates the table at its first look.
         # The engine keeps each file as a JSON document with the content in base64.
         content = "convert_from(decode(data->>'data', 'base64'), 'UTF8')"
         return text in self._sql(f"SELECT {content} FROM {self.name} WHERE key LIKE '%stacks/%/{stack}.json'")
