@@ -11,7 +11,7 @@ from typing import Any
 
 import yaml
 
-from benchmarks.measure import Row, Settings, middle, pairs, ratios, run
+from benchmarks.measure import Row, Settings, middle, pairs, ratios, rounds, run
 
 STACKS, CLAIMS, CHILDREN = 40, 5, 4
 """With its component, a claim of four children is five resources: 25 in each stack."""
@@ -102,7 +102,9 @@ def fleet(settings: Settings, folder: Path) -> list[Row]:
 
 
 def state(settings: Settings, folder: Path) -> list[Row]:
-    """One stack from nothing, its checkpoints in a real PostgreSQL server against files."""
+    """One stack from nothing, its checkpoints in a real server, of PostgreSQL or S3, against files."""
+    from tests.support import buckets
+
     from claimsmith.lab import postgresql
 
     numbers = count()
@@ -111,20 +113,31 @@ def state(settings: Settings, folder: Path) -> list[Row]:
         root = folder / f"state{next(numbers)}"
         return deployment(root, LOOP, prepared(root, write_project(root, 1, SHARED_CLAIMS), env))
 
-    with postgresql.running(folder / "server") as server:
+    with postgresql.running(folder / "server") as server, buckets.running(folder / "s3") as s3:
         place = f"{server.user}@{server.host}:{server.port}/postgres?sslmode=disable"
         password = {"PGPASSWORD": server.password_file.read_text(encoding="utf-8").strip()}
-        table = count()
+        fresh = (f"state{number}" for number in count())
 
         def in_postgresql() -> dict[str, float]:
-            return side({"PULUMI_BACKEND_URL": f"postgres://{place}&table=state_{next(table)}", **password})
+            return side({"PULUMI_BACKEND_URL": f"postgres://{place}&table={next(fresh)}", **password})
 
-        found = pairs(in_postgresql, lambda: side({}), settings)
+        def in_bucket(s3: buckets.Server) -> dict[str, float]:
+            bucket = s3.bucket(next(fresh)).name
+            return side({"PULUMI_BACKEND_URL": s3.url(bucket), **s3.environment})
+
+        servers = {"PostgreSQL": in_postgresql} | ({"a bucket": lambda: in_bucket(s3)} if s3 else {})
+        found = rounds([lambda: side({}), *servers.values()], settings)
+    if not s3:
+        print(buckets.MISSING, file=sys.stderr)
+    return [_state_row(name, [(each[n], each[0]) for each in found]) for n, name in enumerate(servers, 1)]
+
+
+def _state_row(name: str, found: list[tuple[dict[str, float], dict[str, float]]]) -> Row:
     resources = SHARED_CLAIMS * (CHILDREN + 1)
     each = [1000 * middle(found, n) / resources for n in (0, 1)]
     detail = f"{each[0]:.0f} ms a resource against {each[1]:.0f} ms"
-    measure = f"state in PostgreSQL against files, `pulumi up` of {resources} resources"
-    return [Row("state", measure, ratios(found), detail=detail)]
+    measure = f"state in {name} against files, `pulumi up` of {resources} resources"
+    return Row("state", measure, ratios(found), detail=detail)
 
 
 BENCHES: dict[str, Any] = {"fleet": fleet, "state": state}

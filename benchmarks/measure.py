@@ -64,10 +64,15 @@ class Settings:
 
 def pairs(one: Task, other: Task, settings: Settings) -> list[tuple[dict[str, float], dict[str, float]]]:
     """Both tasks in turn, as often as wanted, as long as there is time."""
+    return [(first, second) for first, second in rounds((one, other), settings)]
+
+
+def rounds(tasks: Sequence[Task], settings: Settings) -> list[tuple[dict[str, float], ...]]:
+    """All tasks in turn, as often as wanted, as long as there is time."""
     begin = time.monotonic()
-    found: list[tuple[dict[str, float], dict[str, float]]] = []
+    found: list[tuple[dict[str, float], ...]] = []
     while len(found) < settings.repeats and (len(found) < 2 or time.monotonic() - begin < settings.budget):
-        found.append((one(), other()))
+        found.append(tuple(task() for task in tasks))
         print(".", end="", file=sys.stderr, flush=True)
     return found
 

@@ -42,6 +42,7 @@ def run(*words: str, stdin: str | None = None):
         pytest.param("file:///a b", "is no address", id="space"),
         pytest.param("postgres://[secret@/db", "no address", id="malformed"),
         pytest.param("mysql://me:secret@host/db", "contains a password", id="password-in-another-address"),
+        pytest.param("s3://key:secret@bucket", "AWS_SECRET_ACCESS_KEY", id="key-of-a-bucket"),
         pytest.param("https://api.example.org", "is no address", id="service"),
         pytest.param("postgres://me:secret@host/db", "contains a password", id="password"),
         pytest.param("postgres://host/db?password=secret@", "contains a password", id="password-in-the-query"),

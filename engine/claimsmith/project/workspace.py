@@ -19,6 +19,7 @@ from claimsmith.base.documents import MAX_TEXT
 from claimsmith.base.errors import ConnectionError_, DeployError, EngineError, Problem
 from claimsmith.base.printable import one_line
 from claimsmith.kubernetes import kubeconfig as kubeconfigs
+from claimsmith.project import backend_errors
 from claimsmith.project.encryption import JOIN, LOCAL, PASSPHRASE, unfit
 from claimsmith.project.load import shown
 from claimsmith.project.project import Project
@@ -36,6 +37,7 @@ BACKEND_URL = "PULUMI_BACKEND_URL"
 """The engine's variable, which comes before the backend of Pulumi.yaml."""
 # Engines from 3.257 on refuse `state upgrade` itself without the variable; older ones do not read Pulumi.yaml for it.
 UPGRADE = "PULUMI_DIY_BACKEND_IGNORE_DEPRECATION_ERROR=true pulumi state upgrade --yes"
+LOGIN = "log in: pulumi login; or name a backend in Pulumi.yaml"
 
 
 def prepare(project: Project) -> None:
@@ -145,8 +147,8 @@ def import_state(project: Project, stack: str, state: Mapping[str, Any], *, url:
     """Make this the stack's state. The engine checks it, and keeps the one before in its history."""
     done = pulumi(project, "stack", "import", "--stack", stack, stdin=json.dumps(state), url=url)
     if done.returncode:
-        what = f"the state of {stack!r} cannot be written: {errors_in(done.stderr)}"
-        raise DeployError(Problem(what, fix="nothing was changed; fix that and run the command again"))
+        fix = "nothing was changed; fix that and run the command again"
+        raise refused(f"the state of {stack!r} cannot be written", done.stderr, fix=fix)
 
 
 def settings_of(project: Project, stack: str) -> dict[str, str]:
@@ -192,9 +194,14 @@ def backend(project: Project) -> str:
     """The address of the backend that keeps the state."""
     done = pulumi(project, "whoami", "--verbose", "--json")
     if done.returncode:
-        fix = "log in: pulumi login; or name a backend in Pulumi.yaml"
-        raise DeployError(Problem(f"the backend cannot be read: {errors_in(done.stderr)}", fix=fix))
+        raise refused("the backend cannot be read", done.stderr, fix=LOGIN)
     return str(json.loads(done.stdout).get("url", ""))
+
+
+def refused(what: str, output: str, *, fix: str) -> DeployError:
+    """The error of a command that the backend refused, by its cause where that is known."""
+    reason, remedy = backend_errors.explained(output) or (errors_in(output), fix)
+    return DeployError(Problem(f"{what}: {reason}", fix=remedy))
 
 
 def errors_in(output: str) -> str:
@@ -215,8 +222,9 @@ def unreadable(stack: str, output: str) -> DeployError:
     if "Legacy DIY state" in output:
         what = f"the stack {stack!r} cannot be read: the backend has the layout from before stacks belonged to projects"
         return DeployError(Problem(what, fix=f"upgrade it once: {UPGRADE}"))
-    reason = one_line(output.strip().removeprefix("error: "))
-    fix = f"run: pulumi up --stack {stack}"
+    reason, fix = errors_in(output), f"run: pulumi up --stack {stack}"
+    if found := backend_errors.explained(output):
+        reason, fix = found
     if "no stack named" in output:
         fix = f"create it: pulumi stack select {stack} --create; then run: pulumi up --stack {stack}"
     if "failed to load checkpoint" in output:

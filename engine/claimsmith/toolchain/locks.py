@@ -1,12 +1,14 @@
-"""The engine's locks on a stack, as its file backend keeps them: one file for each run, with the owner's process.
+"""The engine's locks on a stack, with the owner of each: the files of its file backend, or what it reports of others.
 
-Other backends show no locks; there a run that meets a locked stack reports it, and its user decides.
+A backend that machines share keeps the same content. Only the engine reads it there: it lists the locks of a stack when
+it refuses to take one of its own.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import re
 import socket
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -15,13 +17,16 @@ from pathlib import Path
 from claimsmith.toolchain import file_backend
 
 _PROC = Path("/proc")
+_REFUSAL = "the stack is currently locked by"
+_REPORTED = re.compile(r": created by (?P<user>.*)@(?P<host>.*?) \(pid (?P<pid>\d+)\) at (?P<since>\S+)")
 
 
 @dataclass(frozen=True, slots=True)
 class Lock:
     """One lock and its owner."""
 
-    file: Path
+    file: Path | None
+    """Its file in the file backend; nothing in a backend that machines share."""
     pid: int
     user: str
     host: str
@@ -29,13 +34,24 @@ class Lock:
 
     @property
     def foreign(self) -> bool:
-        """Whether it was taken on another machine: nobody here can know whether its owner lives."""
-        return self.host != socket.gethostname()
+        """Whether nobody here can know that its owner lives: it was taken on another machine, or may have been.
+
+        Machines that share a backend may have the same name, as many containers have. A process that is not here says
+        nothing then.
+        """
+        return self.host != socket.gethostname() or (self.file is None and not _runs(self.pid, self.since))
 
     @property
     def stale(self) -> bool:
         """Whether its owner is known to be gone."""
         return not self.foreign and not _runs(self.pid, self.since)
+
+    @property
+    def owner(self) -> str:
+        """Where the owner is, for a sentence about the lock."""
+        if self.host != socket.gethostname():
+            return "on another machine"
+        return "on a machine of this name, where it does not run" if self.foreign else "who is gone"
 
     def __str__(self) -> str:
         since = f", since {self.since:%Y-%m-%d %H:%M:%S}Z" if self.since else ""
@@ -55,6 +71,18 @@ def locks(place: Path | None) -> list[Lock]:
     return [_read(path) for path in sorted(place.glob("*.json"))]
 
 
+def reported(output: str) -> list[Lock]:
+    """The locks that the engine lists when it refuses to take one. If it lists none, one of which nothing is known."""
+    if _REFUSAL not in output:
+        return []
+    found = [
+        Lock(None, int(each["pid"]), each["user"], each["host"], _since(each["since"]))
+        for each in _REPORTED.finditer(output)
+    ]
+    # A list of errors may repeat the refusal.
+    return list(dict.fromkeys(found)) or [Lock(None, 0, "unknown", "unknown", None)]
+
+
 def _read(path: Path) -> Lock:
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
@@ -62,6 +90,13 @@ def _read(path: Path) -> Lock:
         return Lock(path, int(data["pid"]), str(data["username"]), str(data["hostname"]), since)
     except (OSError, ValueError, KeyError, TypeError):
         return Lock(path, 0, "unknown", "unknown", None)
+
+
+def _since(text: str) -> datetime | None:
+    try:
+        return datetime.fromisoformat(text).astimezone(UTC)
+    except ValueError:
+        return None
 
 
 def _runs(pid: int, since: datetime | None) -> bool:

@@ -17,11 +17,11 @@ from urllib.parse import parse_qs, urlsplit
 
 from claimsmith.base.errors import DeployError, LoadError, Problem
 from claimsmith.base.printable import counted
-from claimsmith.project import checkpoint, encryption, workspace
+from claimsmith.project import checkpoint, encryption, stack_locks, workspace
 from claimsmith.project.checkpoint import State
 from claimsmith.project.project import Project
 from claimsmith.project.writing import write_atomically
-from claimsmith.toolchain import file_backend, locks, process
+from claimsmith.toolchain import file_backend, process
 from claimsmith.tools import backend
 from claimsmith.tools.backend import LOCAL, LOCAL_URL, Moved, is_local
 
@@ -67,8 +67,9 @@ class _Side:
         """What a command of the engine prints; a refusal is an error."""
         done = self._pulumi(*words)
         if done.returncode:
-            what = f"the backend refused `pulumi {' '.join(words[:2])}`: {workspace.errors_in(done.stderr)}"
-            raise DeployError(Problem(what, fix="nothing was changed; check the address, and your access to it"))
+            what = f"the backend refused `pulumi {' '.join(words[:2])}`"
+            fix = "nothing was changed; check the address, and your access to it"
+            raise workspace.refused(what, done.stderr, fix=fix)
         return done.stdout
 
     def _pulumi(self, *words: str) -> subprocess.CompletedProcess[str]:
@@ -205,8 +206,7 @@ def _refuse_unfinished(old: _Side, states: Mapping[str, State]) -> None:
     problems = []
     for stack, state in states.items():
         fix = f"first: claimsmith recover {stack} --yes"
-        folder = locks.folder(old.url, old.project.root, old.project.name, stack)
-        if held := locks.locks(folder):
+        if held := stack_locks.held(old.project, stack, old.url):
             wait = f"wait until it ends; if it was killed, {fix}"
             problems.append(Problem(f"{stack!r} is locked: {held[0]}", fix=wait))
         elif checkpoint.pending(state):
@@ -224,7 +224,8 @@ def _refuse_address(url: str) -> None:
     except ValueError:
         raise LoadError(Problem("this is no address of a backend", fix=fix)) from None
     if secret:
-        remedy = "leave it out: Pulumi.yaml is committed. Set PGPASSWORD, or PULUMI_BACKEND_URL, on each machine"
+        names = "AWS_SECRET_ACCESS_KEY or AWS_PROFILE" if parts.scheme == "s3" else "PGPASSWORD, or PULUMI_BACKEND_URL,"
+        remedy = f"leave it out: Pulumi.yaml is committed. Set {names} on each machine"
         raise LoadError(Problem("the address of the backend contains a password", fix=remedy))
     if parts.scheme not in _SCHEMES or not url.partition("://")[2] or not url.isprintable() or " " in url:
         raise LoadError(Problem(f"{url!r} is no address of a backend that stacks can be moved to", fix=fix))

@@ -71,9 +71,9 @@ def test_a_run_is_counted_and_logged(tmp_path: Path) -> None:
 
 def test_a_locked_stack_is_told_from_a_failure(tmp_path: Path) -> None:
     engine_program(tmp_path / "bin", {"a": {"locked": 1}, "b": {"fails": "up"}})
-    assert run(tmp_path, Children()).locked
+    assert run(tmp_path, Children()).locks
     failed = run(tmp_path, Children(), "b")
-    assert (failed.code, failed.locked, failed.events.errors) == (1, False, ["no such database"])
+    assert (failed.code, failed.locks, failed.events.errors) == (1, [], ["no such database"])
 
 
 def test_an_interrupt_reaches_every_child_and_is_waited_for(tmp_path: Path) -> None:

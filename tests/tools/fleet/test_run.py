@@ -180,6 +180,13 @@ def test_a_stack_that_another_run_has_is_waited_for(rig: Rig) -> None:
     assert rig.calls == ["up a", "up a"]
 
 
+def test_a_lock_that_the_engine_reports_is_named(rig: Rig) -> None:
+    rig.wants({"a": {"locked": 1}})
+    problem = str(rig.run(wanted=Wanted(["a"])).outcomes[0].problem)
+    assert "another run has the stack 'a': the lock of unknown@unknown" in problem
+    assert "claimsmith recover a --unlock --yes" in problem
+
+
 @pytest.mark.parametrize(
     ("pid", "what"),
     [

@@ -83,6 +83,47 @@ def test_of_a_lock_that_cannot_be_read_nothing_is_known(tmp_path: Path) -> None:
     assert not found.stale
 
 
+def refusal(*owners: str) -> str:
+    """What the engine prints when it refuses to take a lock of a stack in a bucket."""
+    lines = [f"  s3://b/.pulumi/locks/x.json?region=r: created by {owner}" for owner in owners]
+    head = f"error: the stack is currently locked by {len(owners)} lock(s). Either wait for the other process(es)"
+    return "\n".join([f"{head} to end or delete the lock file with `pulumi cancel`.", *lines])
+
+
+@pytest.mark.parametrize(
+    ("pid", "host", "at_work", "owner"),
+    [
+        pytest.param(os.getpid, HERE, True, "who is gone", id="at-work"),
+        pytest.param(gone, HERE, False, "on a machine of this name, where it does not run", id="not-here"),
+        pytest.param(gone, "elsewhere", False, "on another machine", id="another-machine"),
+    ],
+)
+def test_whose_lock_in_a_backend_that_machines_share(pid, host: str, at_work: bool, owner: str) -> None:
+    """Its owner is never known to be gone: another machine may have this one's name."""
+    [found] = locks.reported(refusal(f"DOMAIN\\me@{host} (pid {pid()}) at {LATER}"))
+    assert (found.file, found.user, found.stale, found.foreign) == (None, "DOMAIN\\me", False, not at_work)
+    assert at_work or found.owner == owner
+
+
+@pytest.mark.parametrize(
+    ("output", "count"),
+    [
+        pytest.param("", 0, id="nothing"),
+        pytest.param("error: a stack named dev already exists", 0, id="not-locked"),
+        pytest.param(
+            refusal("a@b (pid 1) at 2026-01-01T00:00:00Z", "c@d (pid 2) at 2026-01-01T00:00:00+02:00"), 2, id="two"
+        ),
+        pytest.param(refusal(*["a@b (pid 1) at 2026-01-01T00:00:00Z"] * 2), 1, id="repeated"),
+        pytest.param(refusal("a@b (pid 1) at noon"), 1, id="unknown-time"),
+        pytest.param(refusal(), 1, id="unknown-owner"),
+    ],
+)
+def test_locks_that_the_engine_reports(output: str, count: int) -> None:
+    found = locks.reported(output)
+    assert len(found) == count
+    assert all(lock.foreign for lock in found)
+
+
 @pytest.mark.parametrize(
     ("url", "want"),
     [
@@ -127,7 +168,7 @@ def test_other_backends_have_no_half_written_attributes() -> None:
     [
         pytest.param(os.getpid, HERE, False, "is at work", id="at-work"),
         pytest.param(os.getpid, HERE, True, "is at work", id="at-work-whatever-is-said"),
-        pytest.param(gone, "elsewhere", False, "from another machine", id="another-machine"),
+        pytest.param(gone, "elsewhere", False, "on another machine", id="another-machine"),
     ],
 )
 def test_a_run_at_work_is_left_alone(tmp_path: Path, pid, host: str, unlock: bool, words: str) -> None:

@@ -21,6 +21,8 @@ from pathlib import Path
 from typing import IO, Any
 
 from claimsmith.base.printable import one_line
+from claimsmith.toolchain import locks
+from claimsmith.toolchain.locks import Lock
 from claimsmith.tools.review.changes import DESTRUCTIVE
 from claimsmith.tools.review.preview import is_object, op_of
 
@@ -30,7 +32,6 @@ FLAGS = ("--non-interactive", "--color", "never", "--suppress-outputs")
 _EVENT_LOG = {"PULUMI_DEBUG_COMMANDS": "true"}
 """The engine has `--event-log` only with this variable (seen in 3.259); the Automation API sets it too."""
 _SAME = ("same", "read", "refresh")
-_LOCKED = "the stack is currently locked by"
 Progress = Callable[[Mapping[str, int]], None]
 
 
@@ -76,9 +77,9 @@ class Ran:
     output: str
 
     @property
-    def locked(self) -> bool:
-        """Whether it did nothing, because another run has the stack."""
-        return self.code != 0 and _LOCKED in self.output
+    def locks(self) -> list[Lock]:
+        """The locks of other runs, because of which it did nothing."""
+        return locks.reported(self.output) if self.code else []
 
 
 class Children:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from claimsmith.base.errors import DeployError, EngineError, Problem
 from claimsmith.base.printable import counted
-from claimsmith.project import workspace
+from claimsmith.project import stack_locks, workspace
 from claimsmith.project.project import Project
 from claimsmith.toolchain import locks
 from claimsmith.tools import recover
@@ -77,8 +77,7 @@ def read_backend(project: Project) -> tuple[str, dict[str, int]]:
     """The address of the backend, and how many resources each stack of the project has there."""
     done = workspace.pulumi(project, "stack", "ls", "--json")
     if done.returncode:
-        what = f"the stacks of the backend cannot be listed: {workspace.errors_in(done.stderr)}"
-        raise DeployError(Problem(what, fix="log in: pulumi login; or name a backend in Pulumi.yaml"))
+        raise workspace.refused("the stacks of the backend cannot be listed", done.stderr, fix=workspace.LOGIN)
     # A service prefixes the name with that of the organization.
     found = {str(row["name"]).rpartition("/")[2]: int(row.get("resourceCount") or 0) for row in json.loads(done.stdout)}
     return workspace.backend(project), found
@@ -119,7 +118,7 @@ class _Run:
     def _recover(self) -> None:
         """Repair what the killed run left behind; a run of the engine that outlived it is waited for first."""
         deadline = time.monotonic() + max(self.fleet.options.lock_timeout, 1.0)
-        while any(not lock.stale for lock in self._locks()) and time.monotonic() < deadline:
+        while self._held() and time.monotonic() < deadline:
             if self.fleet.children.stopping:
                 return
             self.fleet.children.wait(_LOOK)
@@ -189,18 +188,23 @@ class _Run:
                 ran = self.fleet.children.run(
                     words, cwd=project.root, env=self.fleet.env, log=self.fleet.log(self.stack), progress=progress
                 )
-                if not ran.locked:
+                held = ran.locks
+                if not held:
                     return ran
             if time.monotonic() >= deadline or self.fleet.children.stopping:
-                owner = f": {', '.join(map(str, held))}" if held else ""
-                # Only the file backend shows its locks; in others the engine alone can remove one.
-                cancel = "" if held else f"pulumi cancel --stack {self.stack}, then "
-                killed = f"{cancel}claimsmith recover {self.stack} --yes"
+                unlock = " --unlock" if any(lock.foreign for lock in held) else ""
+                killed = f"claimsmith recover {self.stack}{unlock} --yes"
                 fix = f"wait for it, or use --lock-timeout; if it was killed: {killed}"
-                raise DeployError(Problem(f"another run has the stack {self.stack!r}{owner}", fix=fix))
+                raise DeployError(Problem(f"another run has the stack {self.stack!r}: {held[0]}", fix=fix))
             self.fleet.children.wait(_LOOK)
 
+    def _held(self) -> bool:
+        """Whether somebody has the stack, as far as can be known here."""
+        found = stack_locks.held(self.fleet.project, self.stack, self.fleet.backend)
+        return any(not lock.stale for lock in found)
+
     def _locks(self) -> list[locks.Lock]:
+        """The locks in the file backend. Of others, the engine reports them when it meets them."""
         project = self.fleet.project
         return locks.locks(locks.folder(self.fleet.backend, project.root, project.name, self.stack))
 

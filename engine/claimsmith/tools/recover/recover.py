@@ -19,12 +19,12 @@ from claimsmith.base.names import GroupKind
 from claimsmith.base.posix import fcntl
 from claimsmith.compose.clusters import kubernetes_children
 from claimsmith.kubernetes.client import Cluster, owner_of
-from claimsmith.project import checkpoint, workspace
+from claimsmith.project import checkpoint, stack_locks, workspace
 from claimsmith.project.checkpoint import CREATING, Pending
 from claimsmith.project.load import shown
 from claimsmith.project.project import Project
 from claimsmith.providers import tokens
-from claimsmith.toolchain import background, file_backend, leftovers, locks, private_runs
+from claimsmith.toolchain import background, file_backend, leftovers, private_runs
 from claimsmith.toolchain.leftovers import Leftover
 from claimsmith.toolchain.locks import Lock
 
@@ -105,10 +105,7 @@ class Report:
         """What is there to do, in the order of doing."""
         return [
             *(Step(f"{p.program} (process {p.process.pid}), whose engine is gone", "end it") for p in self.processes),
-            *(
-                Step(f"{lock}, {'on another machine' if lock.foreign else 'who is gone'}", "free it")
-                for lock in self.locks
-            ),
+            *(Step(f"{lock}, {lock.owner}", "free it") for lock in self.locks),
             *(Step(f"{file}: half-written by a run that is gone", "remove it") for file in self.files),
             *(Step(f"{file}: half-written by an engine that is gone", "remove it") for file in self.attributes),
             *(Step(f"{copy}: the kubeconfig, left by a provider that is gone", "remove it") for copy in self.copies),
@@ -133,7 +130,7 @@ def look(project: Project, stack: str, *, unlock: bool = False) -> Report:
     """
     project.check_stack(stack)
     backend = workspace.backend(project)
-    held = locks.locks(locks.folder(backend, project.root, project.name, stack))
+    held = stack_locks.held(project, stack, backend)
     _refuse_running(held, stack, unlock=unlock)
     attributes = file_backend.half_written(file_backend.folder(backend, project.root), project.name, stack)
     if attributes:
@@ -170,8 +167,7 @@ def repair(project: Project, stack: str, *, unlock: bool = False) -> Report:
             report = replace(look(project, stack, unlock=unlock), attributes=attributes)
         for leftover in report.processes:
             background.stop(leftover.process, grace=5.0)
-        for lock in report.locks:
-            lock.file.unlink(missing_ok=True)
+        stack_locks.free(project, stack, list(report.locks))
         for file in report.files:
             (project.root / file).unlink(missing_ok=True)
         # Those of other dead runs went with the first run of the engine above; not that of a plugin ended just now.
@@ -191,7 +187,7 @@ def _refuse_running(held: list[Lock], stack: str, *, unlock: bool) -> None:
     problems = []
     for lock in held:
         if lock.foreign and not unlock:
-            what = f"{stack!r} is locked from another machine: {lock}; whether it still runs cannot be known here"
+            what = f"{stack!r} is locked: {lock}, {lock.owner}; whether it still runs cannot be known here"
             problems.append(Problem(what, fix=f"make sure that it is gone, then: claimsmith recover {stack} --unlock"))
         elif not lock.foreign and not lock.stale:
             what = f"a run of {stack!r} is at work: {lock}"
