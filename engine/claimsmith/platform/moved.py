@@ -191,7 +191,7 @@ class _Reading:
             before = {t.name: t for t in self.source.templates}
             for template in self.target.templates:
                 same = before.get(template.name)
-                if template.name not in steps and same and _type(same) == _type(template):
+                if template.name not in steps and same and type_of(same) == type_of(template):
                     lines.before.setdefault((key, template.name), (source, template.name))
 
     def _steps(self) -> dict[str, _Step]:
@@ -275,9 +275,10 @@ class _Reading:
         if old != new:
             what = f"{step.before!r} of {self.source.name} is a {old}, and {step.name!r} is a {new}: another object"
             raise self._refused(what, step.at, "remove the entry: the old object is deleted, and a new one is created")
-        if not now.composite and _type(before) != (step.type or _type(now)):
-            what = f"{step.before!r} of {self.source.name} is of {_type(before)}, and not of {step.type or _type(now)}"
-            raise self._refused(what, step.at, f"add: retyped: {{template: {step.name}, from: {_type(before)}}}")
+        had, has = type_of(before), step.type or type_of(now)
+        if not now.composite and had != has:
+            what = f"{step.before!r} of {self.source.name} is of {had}, and not of {has}"
+            raise self._refused(what, step.at, f"add: retyped: {{template: {step.name}, from: {had}}}")
 
     def _checked_type(self, retyped: _Retyped, at: str) -> str:
         """The type that a template had; one that cannot be that of the same object is refused."""
@@ -297,7 +298,7 @@ class _Reading:
         elif given.rpartition("/")[0] != template.group_kind.group:
             what = f"{template.kind} of {given} is another kind than {template.group_kind}: another object"
             raise self._refused(what, f"{at}.from", "remove the entry: the old object is deleted, a new one is created")
-        if given == _type(template):
+        if given == type_of(template):
             raise self._refused(f"{template.name!r} is of {given} already", f"{at}.from", "name the type that it had")
         return given
 
@@ -317,7 +318,8 @@ def _kind(template: Template) -> str:
     return Token.parse(str(template.base["type"])).package if template.native else str(template.group_kind)
 
 
-def _type(template: Template) -> str:
+def type_of(template: Template) -> str:
+    """The apiVersion of what a template makes, or the whole type of a native resource."""
     return Token.parse(str(template.base["type"])).full if template.native else template.api_version
 
 
@@ -344,7 +346,7 @@ def _known(key: _Id, klass: Class, classes: Mapping[_Id, Class], lines: _Lines) 
             continue
         oldest = _oldest(node, classes, lines)
         others = [known for n in line for known in _names(n, classes, lines)]
-        others = [k if k.type != _type(template) else replace(k, type="") for k in others]
+        others = [k if k.type != type_of(template) else replace(k, type="") for k in others]
         others = [replace(k, type="") for k in others] if template.composite else others
         own = KnownAs(template.name), KnownAs(oldest if oldest != template.name else "")
         known = [k for k in dict.fromkeys(others) if k not in own]
@@ -391,7 +393,7 @@ def _oldest(node: _Node, classes: Mapping[_Id, Class], lines: _Lines) -> str:
 def _names(node: _Node, classes: Mapping[_Id, Class], lines: _Lines) -> Iterator[KnownAs]:
     """The names and types that the state may hold an object under which a template has, or had."""
     template = next(t for t in classes[node[0]].templates if t.name == node[1])
-    type_ = _type(template)
+    type_ = type_of(template)
     yield KnownAs(template.name, type_)
     if template.previous_name:
         yield KnownAs(template.previous_name, type_)
