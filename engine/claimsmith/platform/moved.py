@@ -25,6 +25,11 @@ from claimsmith.dialects.common.metadata import is_api_version
 from claimsmith.providers.tokens import Token
 
 KIND = GroupKind("claimsmith.io", "Moved")
+_IMPORT = (
+    "To hand a native resource over, deploy the old class with options.retainOnDelete first, then import it: "
+    "options.import, or claimsmith.io/import on a claim"
+)
+"""No alias reaches it, and its id is known to the state alone. Without the first step, the engine deletes it."""
 _RETAINING = ("Retain", "Release")
 _Id = tuple[ClassKey, GroupKind]
 _Node = tuple[_Id, str]
@@ -269,7 +274,7 @@ class _Reading:
         before = self._template(self.source, step.before, step.at)
         if (before.native, before.composite) != (now.native, now.composite) or bool(before.loop) != bool(now.loop):
             what = f"{step.before!r} of {self.source.name} and {step.name!r} are not of one sort: no alias joins them"
-            fix = "remove the entry: it is another object; claimsmith.io/import on a claim takes over a native resource"
+            fix = f"remove the entry: it is another object. {_IMPORT}"
             raise self._refused(what, step.at, fix)
         old, new = (_kind(t) for t in (before, now))
         if old != new:
@@ -288,7 +293,7 @@ class _Reading:
             was, now = Token.parse(given), Token.parse(str(template.base["type"]))
             if was.package != now.package:
                 what = f"{was.short} is of another provider than {now.short}: no alias joins them"
-                raise self._refused(what, f"{at}.from", "import it: options.import, or claimsmith.io/import on a claim")
+                raise self._refused(what, f"{at}.from", f"remove the entry. {_IMPORT}")
             given = was.full
         elif template.composite:
             what = f"{template.name!r} is a composite, which the engine knows by its kind alone"
