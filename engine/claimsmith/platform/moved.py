@@ -9,19 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
-
-from pydantic import Field, model_validator
 
 from claimsmith.base.documents import Document
 from claimsmith.base.errors import Collector, ModelError, Problem, suggest
-from claimsmith.base.model import Model
 from claimsmith.base.names import ClassKey, GroupKind
 from claimsmith.base.parse import parse, twice
 from claimsmith.base.values import object_at
 from claimsmith.dialects.common import ordering
 from claimsmith.dialects.common.klass import Class, KnownAs, Template
 from claimsmith.dialects.common.metadata import is_api_version
+from claimsmith.platform.moved_document import Entry, Joined, MovedDocument, Retyped
 from claimsmith.providers.tokens import Token
 
 KIND = GroupKind("claimsmith.io", "Moved")
@@ -33,62 +30,6 @@ _IMPORT = (
 _RETAINING = ("Retain", "Release")
 _Id = tuple[ClassKey, GroupKind]
 _Node = tuple[_Id, str]
-
-
-class _Renamed(Model):
-    from_: str = Field(alias="from", min_length=1)
-    to: str = Field(min_length=1)
-
-
-class _Retyped(Model):
-    template: str = Field(min_length=1)
-    from_: str = Field(alias="from", min_length=1)
-
-
-class _Split(Model):
-    from_: str = Field(alias="from", min_length=1)
-    into: tuple[str, ...] = Field(strict=False)
-    keeps: str
-
-    @model_validator(mode="after")
-    def _sound(self) -> _Split:
-        if len({*self.into}) < 2 or self.keeps not in self.into:
-            raise ValueError("a template is split into two or more, and one of them keeps its object; fix: name it")
-        return self
-
-
-class _Joined(Model):
-    from_: tuple[str, ...] = Field(alias="from", strict=False)
-    to: str = Field(min_length=1)
-    keeps: str
-    then: Literal["delete", "retain"]
-
-    @model_validator(mode="after")
-    def _sound(self) -> _Joined:
-        if len({*self.from_}) < 2 or self.keeps not in self.from_:
-            raise ValueError("two or more templates are joined, and the object of one of them is kept; fix: name it")
-        return self
-
-
-class _Entry(Model):
-    renamed: _Renamed | None = None
-    retyped: _Retyped | None = None
-    split: _Split | None = None
-    joined: _Joined | None = None
-
-    @model_validator(mode="after")
-    def _one(self) -> _Entry:
-        if sum(part is not None for part in (self.renamed, self.retyped, self.split, self.joined)) != 1:
-            raise ValueError("an entry is one of renamed, retyped, split and joined; fix: write each as its own entry")
-        return self
-
-
-class _Document(Model):
-    api_version: Literal["claimsmith.io/v1alpha1"]
-    kind: Literal["Moved"]
-    class_: str = Field(alias="class", min_length=1)
-    from_: str | None = Field(None, alias="from", min_length=1)
-    moved: tuple[_Entry, ...] = Field(strict=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +62,7 @@ def with_moves(
     lines, seen = _Lines(), dict[tuple[str, str | None], Document]()
     for document in documents:
         with problems.catch():
-            raw = parse(_Document, document)
+            raw = parse(MovedDocument, document)
             first = seen.setdefault((raw.class_, raw.from_), document)
             if first is not document:
                 raise twice(f"Moved of {raw.class_}", first, document)
@@ -138,7 +79,7 @@ def with_moves(
 
 
 def _read(
-    raw: _Document, document: Document, classes: Mapping[_Id, Class], lines: _Lines, warnings: list[Problem]
+    raw: MovedDocument, document: Document, classes: Mapping[_Id, Class], lines: _Lines, warnings: list[Problem]
 ) -> None:
     """Add what a document declares to the lines."""
     targets = {key: c for key, c in classes.items() if c.name == raw.class_}
@@ -168,7 +109,7 @@ def _read(
 class _Reading:
     """One document, for one class and the class that its claims come from, if that is there."""
 
-    raw: _Document
+    raw: MovedDocument
     document: Document
     target: Class
     source: Class | None
@@ -227,7 +168,7 @@ class _Reading:
             self._check(step)
         return {name: step for name, step in steps.items() if step.before != name or step.type}
 
-    def _step(self, entry: _Entry, at: str) -> tuple[str, _Step]:
+    def _step(self, entry: Entry, at: str) -> tuple[str, _Step]:
         """The template whose object is kept, and the one that keeps it."""
         if entry.renamed:
             if entry.renamed.from_ == entry.renamed.to:
@@ -243,7 +184,7 @@ class _Reading:
             self._check_joined(name, joined, f"{at}.joined")
         return joined.keeps, _Step(joined.keeps, joined.to, f"{at}.joined")
 
-    def _check_joined(self, name: str, joined: _Joined, at: str) -> None:
+    def _check_joined(self, name: str, joined: Joined, at: str) -> None:
         """Refuse what would not happen to a template whose object is not kept."""
         if name == joined.keeps:
             return
@@ -285,7 +226,7 @@ class _Reading:
             what = f"{step.before!r} of {self.source.name} is of {had}, and not of {has}"
             raise self._refused(what, step.at, f"add: retyped: {{template: {step.name}, from: {had}}}")
 
-    def _checked_type(self, retyped: _Retyped, at: str) -> str:
+    def _checked_type(self, retyped: Retyped, at: str) -> str:
         """The type that a template had; one that cannot be that of the same object is refused."""
         template = self._template(self.target, retyped.template, at)
         given = retyped.from_
