@@ -302,3 +302,31 @@ def test_usage_names_older_texts_and_classes_that_are_gone(project: Project) -> 
     (project.root / "components/v1/class.yaml").unlink()
     (project.root / "components/v1/component.py").unlink()
     assert [u.exists for u in usage(project) if u.klass.name == "v1"] == [False]
+
+
+def test_a_class_that_is_gone_is_brought_back_first(project: Project) -> None:
+    """A wave leaves claims on the class, and no stack can be planned then."""
+    (project.root / "components/v1/class.yaml").unlink()
+    (project.root / "components/v1/component.py").unlink()
+    before = contents(project.root)
+    with pytest.raises(EngineError, match="bring the class back"):
+        roll(project, "canary=yes")
+    assert contents(project.root) == before
+
+
+HALF = "apiVersion: claimsmith.io/v1alpha1\nkind: Bindings\nbindings: [{claim: x}]\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        pytest.param("bindings: [", "bindings.yaml", id="no-yaml"),
+        pytest.param(HALF, "uid", id="no-record"),
+    ],
+)
+def test_a_broken_record_of_any_stack_writes_nothing(project: Project, text: str, what: str) -> None:
+    (project.root / "stacks/c/bindings.yaml").write_text(text)
+    before = contents(project.root)
+    with pytest.raises(EngineError, match=what):
+        roll(project, "canary=yes")
+    assert contents(project.root) == before
