@@ -217,7 +217,7 @@ class _Reading:
             what = f"{step.before!r} of {self.source.name} and {step.name!r} are not of one sort: no alias joins them"
             fix = f"remove the entry: it is another object. {_IMPORT}"
             raise self._refused(what, step.at, fix)
-        old, new = (_kind(t) for t in (before, now))
+        old, new = (kind_of(t) for t in (before, now))
         if old != new:
             what = f"{step.before!r} of {self.source.name} is a {old}, and {step.name!r} is a {new}: another object"
             raise self._refused(what, step.at, "remove the entry: the old object is deleted, and a new one is created")
@@ -259,7 +259,7 @@ class _Reading:
         return ModelError(self.document.problem(what, at, fix))
 
 
-def _kind(template: Template) -> str:
+def kind_of(template: Template) -> str:
     """What an object is, whatever its version: the provider of a native one decides what its types have in common."""
     return Token.parse(str(template.base["type"])).package if template.native else str(template.group_kind)
 

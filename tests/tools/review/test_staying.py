@@ -229,6 +229,20 @@ def test_a_type_that_is_not_declared_is_an_error(tmp_path: Path) -> None:
     assert told(reviewed(tmp_path, before, after)) == {"b": ("a", "updated")}
 
 
+def test_a_class_that_nothing_is_declared_of_is_not_judged(tmp_path: Path) -> None:
+    """v0 uses a name of v1 for another kind, and nobody said that its claims move to v2."""
+    after = files({"a": BUCKET}, {"b": BUCKET}, renamed("a", "b"), of="v2")
+    after["components/v0/class.yaml"] = klass("v0", a=CONFIG_MAP)
+    before = {**after, "stacks/dev/claims/sql.yaml": claim_data(classRef=class_ref("v0"))}
+    stack = reviewed(tmp_path, before, after)
+    assert gone(stack) == {"a": "deleted", "b": "created"}
+    assert [r.what for r in stack.refusals if "declared" in r.what] == []
+    in_place = files({}, {"a": CONFIG_MAP}, of="v2")
+    after = {**files({}, {"b": BUCKET}, of="v2"), MOVED: moved(renamed("a", "b"), before=None)}
+    stack = reviewed(tmp_path / "in-place", in_place, after)
+    assert ["is deleted" in r.what for r in stack.refusals if "declared" in r.what] == [True]
+
+
 def test_a_change_within_a_class_lists_nothing(tmp_path: Path) -> None:
     before, after = files({}, {"a": BUCKET}, of="v2"), files({}, {"a": KEPT}, of="v2")
     stack = reviewed(tmp_path, before, after)

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from claimsmith.base.errors import Problem
 from claimsmith.base.names import is_native
 from claimsmith.dialects.common.klass import Class, KnownAs, Template
-from claimsmith.platform.moved import type_of
+from claimsmith.platform.moved import kind_of, type_of
 from claimsmith.providers.package_schema import Effect
 from claimsmith.tools.review.causes import place_of
 from claimsmith.tools.review.changes import Op, Stay
@@ -43,7 +43,7 @@ def broken(comparison: Comparison) -> Iterator[Problem]:
         # The whole class: that of a claim has no templates whose condition does not hold.
         bound = claim.binding.klass
         klass = comparison.new.catalog.classes.get((bound.key, claim.binding.claim.key.group_kind), bound)
-        template = _declared(old.child.template, klass)
+        template = _declared(old.child.template, old.planned.binding.klass, klass)
         if template and not (_is_kept(pair) and _name(pair.new) == template.name):
             yield _problem(pair, old, klass, template)
 
@@ -84,13 +84,14 @@ def _type(resource: PlannedResource) -> str:
     return str(resource.document["type" if is_native(resource.document) else "apiVersion"])
 
 
-def _declared(old: Template, klass: Class) -> Template | None:
+def _declared(old: Template, before: Class, klass: Class) -> Template | None:
     """The template of a class that is declared to keep the object of another one; None if there is none."""
     name, type_ = _of_class(old), type_of(old)
     for template in klass.templates:
         if name == template.name:
             return template if KnownAs(name, type_) in template.known_as else None
-        if name in template.names:
+        # A class that nothing is declared of may use one of its names for another kind.
+        if name in template.names and (before.key == klass.key or kind_of(old) == kind_of(template)):
             return template
     return None
 
