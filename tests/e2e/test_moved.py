@@ -114,7 +114,7 @@ def test_objects_of_moved_templates_stay(rig: Rig) -> None:
     def live() -> dict[str, str]:
         """The uid of each object, by its name."""
         objects = [o["metadata"] for k in ("Bucket", "Rule", "Log") for o in rig.live((group, "v1", k))]
-        maps = rig.client.list(ConfigMap, namespace=rig.name)
+        maps = rig.client.list(ConfigMap, namespace="default")
         own = [m.metadata for m in maps if m.metadata.name.startswith(f"{rig.name}-one")]
         return {m["name"]: m["uid"] for m in (*objects, *(m.to_dict() for m in own))}
 
