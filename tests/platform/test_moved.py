@@ -304,3 +304,11 @@ def test_a_pipeline_decides_by_itself_what_it_composes() -> None:
     with pytest.raises(CatalogError) as caught:
         catalog_of([PIPED, moved(renamed("a", "b"), before=None)])
     assert "its functions decide" in caught.value.problems[0].what
+
+
+def test_a_resource_of_another_provider_is_handed_over_in_two_steps() -> None:
+    """Imported at once, the engine would delete it with its old URN."""
+    with pytest.raises(CatalogError) as caught:
+        catalog_of([klass("v2", b=PET), moved(retyped("b", "aws:s3:Bucket"))])
+    fix = caught.value.problems[0].fix
+    assert fix.index("options.retainOnDelete first") < fix.index("claimsmith.io/import")

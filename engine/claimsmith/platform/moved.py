@@ -9,81 +9,27 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
-
-from pydantic import Field, model_validator
 
 from claimsmith.base.documents import Document
 from claimsmith.base.errors import Collector, ModelError, Problem, suggest
-from claimsmith.base.model import Model
 from claimsmith.base.names import ClassKey, GroupKind
 from claimsmith.base.parse import parse, twice
 from claimsmith.base.values import object_at
 from claimsmith.dialects.common import ordering
 from claimsmith.dialects.common.klass import Class, KnownAs, Template
 from claimsmith.dialects.common.metadata import is_api_version
+from claimsmith.platform.moved_document import Entry, Joined, MovedDocument, Retyped
 from claimsmith.providers.tokens import Token
 
 KIND = GroupKind("claimsmith.io", "Moved")
+_IMPORT = (
+    "To hand a native resource over, deploy the old class with options.retainOnDelete first, then import it: "
+    "options.import, or claimsmith.io/import on a claim"
+)
+"""No alias reaches it, and its id is known to the state alone. Without the first step, the engine deletes it."""
 _RETAINING = ("Retain", "Release")
 _Id = tuple[ClassKey, GroupKind]
 _Node = tuple[_Id, str]
-
-
-class _Renamed(Model):
-    from_: str = Field(alias="from", min_length=1)
-    to: str = Field(min_length=1)
-
-
-class _Retyped(Model):
-    template: str = Field(min_length=1)
-    from_: str = Field(alias="from", min_length=1)
-
-
-class _Split(Model):
-    from_: str = Field(alias="from", min_length=1)
-    into: tuple[str, ...] = Field(strict=False)
-    keeps: str
-
-    @model_validator(mode="after")
-    def _sound(self) -> _Split:
-        if len({*self.into}) < 2 or self.keeps not in self.into:
-            raise ValueError("a template is split into two or more, and one of them keeps its object; fix: name it")
-        return self
-
-
-class _Joined(Model):
-    from_: tuple[str, ...] = Field(alias="from", strict=False)
-    to: str = Field(min_length=1)
-    keeps: str
-    then: Literal["delete", "retain"]
-
-    @model_validator(mode="after")
-    def _sound(self) -> _Joined:
-        if len({*self.from_}) < 2 or self.keeps not in self.from_:
-            raise ValueError("two or more templates are joined, and the object of one of them is kept; fix: name it")
-        return self
-
-
-class _Entry(Model):
-    renamed: _Renamed | None = None
-    retyped: _Retyped | None = None
-    split: _Split | None = None
-    joined: _Joined | None = None
-
-    @model_validator(mode="after")
-    def _one(self) -> _Entry:
-        if sum(part is not None for part in (self.renamed, self.retyped, self.split, self.joined)) != 1:
-            raise ValueError("an entry is one of renamed, retyped, split and joined; fix: write each as its own entry")
-        return self
-
-
-class _Document(Model):
-    api_version: Literal["claimsmith.io/v1alpha1"]
-    kind: Literal["Moved"]
-    class_: str = Field(alias="class", min_length=1)
-    from_: str | None = Field(None, alias="from", min_length=1)
-    moved: tuple[_Entry, ...] = Field(strict=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +62,7 @@ def with_moves(
     lines, seen = _Lines(), dict[tuple[str, str | None], Document]()
     for document in documents:
         with problems.catch():
-            raw = parse(_Document, document)
+            raw = parse(MovedDocument, document)
             first = seen.setdefault((raw.class_, raw.from_), document)
             if first is not document:
                 raise twice(f"Moved of {raw.class_}", first, document)
@@ -133,7 +79,7 @@ def with_moves(
 
 
 def _read(
-    raw: _Document, document: Document, classes: Mapping[_Id, Class], lines: _Lines, warnings: list[Problem]
+    raw: MovedDocument, document: Document, classes: Mapping[_Id, Class], lines: _Lines, warnings: list[Problem]
 ) -> None:
     """Add what a document declares to the lines."""
     targets = {key: c for key, c in classes.items() if c.name == raw.class_}
@@ -163,7 +109,7 @@ def _read(
 class _Reading:
     """One document, for one class and the class that its claims come from, if that is there."""
 
-    raw: _Document
+    raw: MovedDocument
     document: Document
     target: Class
     source: Class | None
@@ -191,7 +137,7 @@ class _Reading:
             before = {t.name: t for t in self.source.templates}
             for template in self.target.templates:
                 same = before.get(template.name)
-                if template.name not in steps and same and _type(same) == _type(template):
+                if template.name not in steps and same and type_of(same) == type_of(template):
                     lines.before.setdefault((key, template.name), (source, template.name))
 
     def _steps(self) -> dict[str, _Step]:
@@ -222,7 +168,7 @@ class _Reading:
             self._check(step)
         return {name: step for name, step in steps.items() if step.before != name or step.type}
 
-    def _step(self, entry: _Entry, at: str) -> tuple[str, _Step]:
+    def _step(self, entry: Entry, at: str) -> tuple[str, _Step]:
         """The template whose object is kept, and the one that keeps it."""
         if entry.renamed:
             if entry.renamed.from_ == entry.renamed.to:
@@ -238,7 +184,7 @@ class _Reading:
             self._check_joined(name, joined, f"{at}.joined")
         return joined.keeps, _Step(joined.keeps, joined.to, f"{at}.joined")
 
-    def _check_joined(self, name: str, joined: _Joined, at: str) -> None:
+    def _check_joined(self, name: str, joined: Joined, at: str) -> None:
         """Refuse what would not happen to a template whose object is not kept."""
         if name == joined.keeps:
             return
@@ -269,17 +215,18 @@ class _Reading:
         before = self._template(self.source, step.before, step.at)
         if (before.native, before.composite) != (now.native, now.composite) or bool(before.loop) != bool(now.loop):
             what = f"{step.before!r} of {self.source.name} and {step.name!r} are not of one sort: no alias joins them"
-            fix = "remove the entry: it is another object; claimsmith.io/import on a claim takes over a native resource"
+            fix = f"remove the entry: it is another object. {_IMPORT}"
             raise self._refused(what, step.at, fix)
-        old, new = (_kind(t) for t in (before, now))
+        old, new = (kind_of(t) for t in (before, now))
         if old != new:
             what = f"{step.before!r} of {self.source.name} is a {old}, and {step.name!r} is a {new}: another object"
             raise self._refused(what, step.at, "remove the entry: the old object is deleted, and a new one is created")
-        if not now.composite and _type(before) != (step.type or _type(now)):
-            what = f"{step.before!r} of {self.source.name} is of {_type(before)}, and not of {step.type or _type(now)}"
-            raise self._refused(what, step.at, f"add: retyped: {{template: {step.name}, from: {_type(before)}}}")
+        had, has = type_of(before), step.type or type_of(now)
+        if not now.composite and had != has:
+            what = f"{step.before!r} of {self.source.name} is of {had}, and not of {has}"
+            raise self._refused(what, step.at, f"add: retyped: {{template: {step.name}, from: {had}}}")
 
-    def _checked_type(self, retyped: _Retyped, at: str) -> str:
+    def _checked_type(self, retyped: Retyped, at: str) -> str:
         """The type that a template had; one that cannot be that of the same object is refused."""
         template = self._template(self.target, retyped.template, at)
         given = retyped.from_
@@ -287,7 +234,7 @@ class _Reading:
             was, now = Token.parse(given), Token.parse(str(template.base["type"]))
             if was.package != now.package:
                 what = f"{was.short} is of another provider than {now.short}: no alias joins them"
-                raise self._refused(what, f"{at}.from", "import it: options.import, or claimsmith.io/import on a claim")
+                raise self._refused(what, f"{at}.from", f"remove the entry. {_IMPORT}")
             given = was.full
         elif template.composite:
             what = f"{template.name!r} is a composite, which the engine knows by its kind alone"
@@ -297,7 +244,7 @@ class _Reading:
         elif given.rpartition("/")[0] != template.group_kind.group:
             what = f"{template.kind} of {given} is another kind than {template.group_kind}: another object"
             raise self._refused(what, f"{at}.from", "remove the entry: the old object is deleted, a new one is created")
-        if given == _type(template):
+        if given == type_of(template):
             raise self._refused(f"{template.name!r} is of {given} already", f"{at}.from", "name the type that it had")
         return given
 
@@ -312,12 +259,13 @@ class _Reading:
         return ModelError(self.document.problem(what, at, fix))
 
 
-def _kind(template: Template) -> str:
+def kind_of(template: Template) -> str:
     """What an object is, whatever its version: the provider of a native one decides what its types have in common."""
     return Token.parse(str(template.base["type"])).package if template.native else str(template.group_kind)
 
 
-def _type(template: Template) -> str:
+def type_of(template: Template) -> str:
+    """The apiVersion of what a template makes, or the whole type of a native resource."""
     return Token.parse(str(template.base["type"])).full if template.native else template.api_version
 
 
@@ -344,7 +292,7 @@ def _known(key: _Id, klass: Class, classes: Mapping[_Id, Class], lines: _Lines) 
             continue
         oldest = _oldest(node, classes, lines)
         others = [known for n in line for known in _names(n, classes, lines)]
-        others = [k if k.type != _type(template) else replace(k, type="") for k in others]
+        others = [k if k.type != type_of(template) else replace(k, type="") for k in others]
         others = [replace(k, type="") for k in others] if template.composite else others
         own = KnownAs(template.name), KnownAs(oldest if oldest != template.name else "")
         known = [k for k in dict.fromkeys(others) if k not in own]
@@ -391,7 +339,7 @@ def _oldest(node: _Node, classes: Mapping[_Id, Class], lines: _Lines) -> str:
 def _names(node: _Node, classes: Mapping[_Id, Class], lines: _Lines) -> Iterator[KnownAs]:
     """The names and types that the state may hold an object under which a template has, or had."""
     template = next(t for t in classes[node[0]].templates if t.name == node[1])
-    type_ = _type(template)
+    type_ = type_of(template)
     yield KnownAs(template.name, type_)
     if template.previous_name:
         yield KnownAs(template.previous_name, type_)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 from collections import Counter
 from pathlib import Path
@@ -110,6 +111,85 @@ def test_back_is_as_it_was_byte_for_byte(project: Project) -> None:
     roll(project, back=True)
     assert contents(project.root / "stacks") == before != first
     assert roll(project, back=True).moved == ()
+
+
+def test_back_over_two_rollouts_and_a_class_chosen_by_hand(project: Project) -> None:
+    """Each way back restores what stood there: also the class before, and the reason of it."""
+    rebind(project, "other", "v1")
+    states = [contents(project.root / "stacks")]
+    rollout(project, "v1", "v2", Wave(), allow_destructive=True)
+    states.append(contents(project.root / "stacks"))
+    rollout(project, "v2", "other", Wave(), allow_destructive=True)
+    rollout(project, "v2", "other", Wave(), back=True, allow_destructive=True)
+    assert contents(project.root / "stacks") == states[1]
+    rollout(project, "v1", "v2", Wave(), back=True, allow_destructive=True)
+    assert contents(project.root / "stacks") == states[0]
+
+
+def rebind(project: Project, *classes: str) -> None:
+    """Bind the claim c1 of `a` by hand, to one class after the other."""
+    path = project.root / "stacks/a/claims/claims.yaml"
+    before = path.read_text()
+    for klass in classes:
+        documents = list(yaml.safe_load_all(before))
+        documents[1]["spec"] = {"classRef": class_ref(klass)}
+        path.write_text(yaml.safe_dump_all(documents, sort_keys=False))
+        bind(project, "a", rebind=["c1"])
+    path.write_text(before)
+    bind(project, "a")
+
+
+def test_only_what_a_rollout_moved_counts_and_returns(project: Project) -> None:
+    """A claim that somebody moved by hand is none of the rollout's: neither of its parts, nor of its way back."""
+    rebind(project, "v2")
+    assert on(project, "v2") == 1
+    assert roll(project, back=True).moved == ()
+    assert len(roll(project, "25%").moved) == 3
+    assert len(roll(project, back=True).moved) == 3
+    assert on(project, "v2") == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "total", "number"),
+    [
+        pytest.param("1.1%", 3000, 33, id="without-an-error-of-binary-fractions"),
+        pytest.param("5%", 240, 12, id="whole"),
+        pytest.param("0.1%", 240, 1, id="one-at-least"),
+        pytest.param("100%", 7, 7, id="all"),
+    ],
+)
+def test_how_many_a_part_is(project: Project, text: str, total: int, number: int) -> None:
+    [one, *_] = roll(project, check=True).moved
+    assert len(Wave.parse(text).of([one] * total, total)) == number
+
+
+def test_a_wave_that_cannot_be_written_leaves_nothing_behind(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The second of three files fails, as after Ctrl-C or on a full disk."""
+    before = contents(project.root)
+    replaced: list[Path] = []
+
+    def replace(partial: Path, target: Path) -> Path:
+        if target.is_relative_to(project.root) and target not in replaced:
+            replaced.append(target)
+            if len(replaced) == 2:
+                raise KeyboardInterrupt
+        return Path(os.rename(partial, target) or target)
+
+    monkeypatch.setattr(Path, "replace", replace)
+    with pytest.raises(KeyboardInterrupt):
+        roll(project)
+    assert len(replaced) == 2
+    assert contents(project.root) == before
+
+
+def test_a_claim_that_is_added_between_two_waves_joins_the_next(project: Project) -> None:
+    roll(project, "50%")
+    more = yaml.safe_dump(claim_data("new", classSelector=SELECTOR))
+    (project.root / "stacks/b/claims/new.yaml").write_text(more)
+    bind(project, "b")
+    moved = roll(project).moved
+    assert (len(moved), on(project, "v1"), on(project, "v2")) == (6, 1, 13)
+    assert "new" in {c.record.claim.name for c in moved}
 
 
 def test_claims_that_name_the_class_are_edited_on_request(project: Project) -> None:
@@ -222,3 +302,31 @@ def test_usage_names_older_texts_and_classes_that_are_gone(project: Project) -> 
     (project.root / "components/v1/class.yaml").unlink()
     (project.root / "components/v1/component.py").unlink()
     assert [u.exists for u in usage(project) if u.klass.name == "v1"] == [False]
+
+
+def test_a_class_that_is_gone_is_brought_back_first(project: Project) -> None:
+    """A wave leaves claims on the class, and no stack can be planned then."""
+    (project.root / "components/v1/class.yaml").unlink()
+    (project.root / "components/v1/component.py").unlink()
+    before = contents(project.root)
+    with pytest.raises(EngineError, match="bring the class back"):
+        roll(project, "canary=yes")
+    assert contents(project.root) == before
+
+
+HALF = "apiVersion: claimsmith.io/v1alpha1\nkind: Bindings\nbindings: [{claim: x}]\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        pytest.param("bindings: [", "bindings.yaml", id="no-yaml"),
+        pytest.param(HALF, "uid", id="no-record"),
+    ],
+)
+def test_a_broken_record_of_any_stack_writes_nothing(project: Project, text: str, what: str) -> None:
+    (project.root / "stacks/c/bindings.yaml").write_text(text)
+    before = contents(project.root)
+    with pytest.raises(EngineError, match=what):
+        roll(project, "canary=yes")
+    assert contents(project.root) == before

@@ -72,7 +72,7 @@ def test_the_shape_of_the_json(rich: Review) -> None:
     }  # fmt: skip
     claim = next(c for c in stack["claims"] if c["change"] == "changed")
     assert set(claim) == {
-        "claim", "short", "change", "classBefore", "classAfter", "reason", "where", "urn", "resources", "kept",
+        "claim", "short", "change", "classBefore", "classAfter", "reason", "where", "urn", "resources", "kept", "stays",
     }  # fmt: skip
     alert = found["alerts"][-1]
     assert set(alert) == {"level", "what", "stacks", "rule", "where", "path", "fix", "subjects", "count"}

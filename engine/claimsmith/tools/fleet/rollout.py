@@ -13,13 +13,14 @@ import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 from claimsmith.base.documents import Document
 from claimsmith.base.errors import BindingError, LoadError, Problem, suggest
-from claimsmith.base.names import ClaimKey
+from claimsmith.base.names import ClaimKey, ClassKey
 from claimsmith.base.printable import counted
 from claimsmith.base.values import object_at
 from claimsmith.dialects.common.claim import Claim
@@ -29,7 +30,7 @@ from claimsmith.platform.binding import Record
 from claimsmith.platform.catalog import Catalog
 from claimsmith.project.load import read_text
 from claimsmith.project.project import Project
-from claimsmith.project.writing import write_atomically
+from claimsmith.project.writing import write_atomically, write_together
 from claimsmith.tools.bind import bind
 from claimsmith.tools.fleet import links
 from claimsmith.tools.review import StackReview
@@ -37,6 +38,8 @@ from claimsmith.tools.review.changes import ROLLOUT
 from claimsmith.tools.review.stack import review_stack
 
 _COPIED = ("components", "stacks", "functions")
+_BEFORE = re.compile(r"before that ([^/; ]+/[^/; ]+); ")
+"""What a rollout writes of the class that a claim had before that from which it moves."""
 _PERCENT = re.compile(r"(\d+(?:\.\d+)?)%")
 
 
@@ -44,7 +47,8 @@ _PERCENT = re.compile(r"(\d+(?:\.\d+)?)%")
 class Wave:
     """Which claims move now: a part of all, a number, or those with a label; all by default."""
 
-    percent: float | None = None
+    percent: Fraction | None = None
+    """Exact: 1.1% of 3000 are 33, and 34 with a binary fraction."""
     number: int | None = None
     label: tuple[str, str] | None = None
 
@@ -52,8 +56,8 @@ class Wave:
     def parse(cls, text: str) -> Wave:
         """The wave that `5%`, `12`, `KEY=VALUE` or `label=KEY=VALUE` names."""
         if found := _PERCENT.fullmatch(text):
-            if 0 < float(found[1]) <= 100:
-                return cls(percent=float(found[1]))
+            if 0 < Fraction(found[1]) <= 100:
+                return cls(percent=Fraction(found[1]))
         elif text.isdecimal() and int(text) > 0:
             return cls(number=int(text))
         else:
@@ -168,15 +172,19 @@ def rollout(
         result = replace(result, reviews=reviews, files=tuple(sorted(files)))
         if check or (result.destructive and not allow_destructive):
             return result
-    for path, text in files.items():
-        write_atomically(project.root / path, text)
+    write_together({project.root / path: text for path, text in files.items()})
     return replace(result, written=True)
 
 
 def _moved_before(project: Project, source: str, target: str) -> int:
-    """How many claims came to a class from another: a part of a rollout is one of all its claims."""
+    """How many claims a rollout moved to a class: a part of a rollout is one of all its claims."""
     records = (r for stack in project.stacks() for r in project.records(stack) if not r.released)
-    return sum(bool(r.klass.name == target and r.previous and r.previous.name == source) for r in records)
+    return sum(r.klass.name == target and _came_from(r, source) for r in records)
+
+
+def _came_from(record: Record, name: str) -> bool:
+    """Whether the last move of a claim was a rollout's, from the class of this name."""
+    return record.reason.startswith(f"{ROLLOUT} {name}; ")
 
 
 def _turn(candidate: Candidate, source: str, target: str) -> str:
@@ -199,7 +207,7 @@ def _candidates(project: Project, start: str, end: str, *, back: bool, edit_clai
     """Every claim on the class, as one that may move or as one that cannot."""
     for stack in project.stacks():
         records = [r for r in project.records(stack) if r.klass.name == start and not r.released]
-        records = [r for r in records if not back or (r.previous and r.previous.name == end)]
+        records = [r for r in records if not back or _came_from(r, end)]
         if not records:
             continue
         catalog = project.catalog(stack)
@@ -268,11 +276,19 @@ def _changed(project: Project, copy: Project, moved: Iterable[Candidate]) -> dic
 def _moved(candidate: Candidate) -> Record:
     """The record after the move; after the way back it is as it was before."""
     record, klass = candidate.record, candidate.to
-    mark = f"{ROLLOUT} {record.klass.name}; "
-    returns = record.reason.startswith(f"{ROLLOUT} {klass.name}; ")
-    reason = record.reason.partition("; ")[2] if returns else mark + record.reason
-    previous = None if returns else record.klass
+    before = record.klass
+    if _came_from(record, klass.name):
+        reason, previous = _reason_before(record.reason.partition("; ")[2])
+    else:
+        was = f"before that {record.previous}; " if record.previous else ""
+        reason, previous = f"{ROLLOUT} {before.name}; {was}{record.reason}", before
     return replace(record, klass=klass.key, digest=klass.digest(), reason=reason, previous=previous)
+
+
+def _reason_before(reason: str) -> tuple[str, ClassKey | None]:
+    """The reason and the class before that a record had, by the rest of the reason that a rollout wrote."""
+    found = _BEFORE.match(reason)
+    return (reason[found.end() :], ClassKey.parse(found[1])) if found else (reason, None)
 
 
 def _renamed(copy: Project, candidate: Candidate) -> str:

@@ -26,6 +26,7 @@ from claimsmith.tools.review.changes import (
 from claimsmith.tools.review.compare import Comparison, Pair, immutability, replacing
 from claimsmith.tools.review.fields import Difference, differences, is_secret, shown, text_differences
 from claimsmith.tools.review.resources import PlannedResource, claim_urn
+from claimsmith.tools.review.staying import broken, stays
 
 
 def stack_review(comparison: Comparison) -> StackReview:
@@ -38,7 +39,7 @@ def stack_review(comparison: Comparison) -> StackReview:
         claims=tuple(claims),
         given=tuple(own),
         unchanged=compared - len(claims),
-        refusals=comparison.new.refusals,
+        refusals=(*comparison.new.refusals, *broken(comparison)),
     )
 
 
@@ -99,6 +100,7 @@ def _claim(
         urn=claim_urn(plan, present),
         resources=tuple(resource_change(p, comparison) for p in touched),
         kept=_kept(pairs),
+        stays=stays(pairs, comparison, rebound=change is Change.rebound) if old and new else (),
     )
 
 

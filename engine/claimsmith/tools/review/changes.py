@@ -140,6 +140,38 @@ class Kept:
     refers: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Stay:
+    """An object that stays while its claim gets another class, or its template another name or type."""
+
+    part: str
+    was: str
+    """The template that composed it."""
+    kind: str
+    type: str
+    """The apiVersion, or the type of a native resource."""
+    type_before: str
+    namespace: str
+    name: str
+    """In the cluster; of a native resource, for the engine."""
+    op: Op
+    """`same`, `settings` or `updated`."""
+    urn: str
+    urn_before: str
+    sure: bool = True
+    """False for a native resource that its provider may replace for what changes in it."""
+
+    @property
+    def moved(self) -> bool:
+        """Whether another template composed it, or the engine knew it under another type."""
+        return (self.part, self.type) != (self.was, self.type_before)
+
+    @property
+    def place(self) -> str:
+        """Its namespace, where it has one, and name."""
+        return f"{self.namespace}/{self.name}" if self.namespace else self.name
+
+
 class Level(StrEnum):
     """How loud a warning is, the loudest first."""
 
@@ -178,6 +210,8 @@ class ClaimChange:
     resources: tuple[ResourceChange, ...] = ()
     kept: tuple[Kept, ...] = ()
     """Its resources that stay as they are."""
+    stays: tuple[Stay, ...] = ()
+    """If its class, or the URN of a resource, is another one: all objects that live on, changed or not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,7 +248,7 @@ class StackReview:
     unchanged: int = 0
     """How many claims stay as they are."""
     refusals: tuple[Problem, ...] = ()
-    """Why `preview` and `up` would refuse the working tree as it is."""
+    """Why the working tree is refused: `preview` and `up` would refuse it, or it does not keep what it declares to."""
     problems: tuple[Problem, ...] = ()
     """Why one of the sides could not be read."""
     unread: str = ""
@@ -231,6 +265,11 @@ class StackReview:
         """How many resources there are of each operation."""
         found = Counter(r.op for r in self.resources())
         return {op.value: found[op] for op in Op if found[op]}
+
+    @property
+    def stays(self) -> int:
+        """How many objects stay though the class of their claim, or their template, is another one."""
+        return sum(len(claim.stays) for claim in self.claims)
 
     @property
     def dangers(self) -> tuple[ReviewWarning, ...]:

@@ -17,6 +17,7 @@ from claimsmith.tools.review.changes import (
     ResourceChange,
     ReviewWarning,
     StackReview,
+    Stay,
 )
 
 
@@ -38,6 +39,15 @@ class Group:
     def sample(self) -> ClaimChange:
         """The first of them, which stands for all."""
         return self.claims[0]
+
+    def stays(self) -> list[tuple[Stay, ...]]:
+        """The objects that stay though their template is another one, by template: each as all claims have it."""
+        columns = zip(*(c.stays for c in self.claims), strict=True)
+        return [column for column in columns if column[0].moved or not column[0].sure]
+
+    def stays_alike(self) -> tuple[str, ...]:
+        """The templates whose objects stay under the same name and type."""
+        return tuple(s.part for s in self.sample.stays if s.sure and not s.moved)
 
     def columns(self, part: int) -> list[tuple[FieldChange, ...]]:
         """The changed fields and settings of a resource, by its place: each as all claims of the group have it."""
@@ -97,7 +107,8 @@ def class_label(claim: ClaimChange) -> str:
 
 def _key(claim: ClaimChange) -> Hashable:
     kind, resources = claim.claim.partition("/")[0], tuple(_resource_key(r) for r in claim.resources)
-    return claim.change, claim.class_before, claim.class_after, kind, resources, len(claim.kept)
+    stays = tuple((s.part, s.was, s.kind, s.type, s.type_before, s.op, s.sure) for s in claim.stays)
+    return claim.change, claim.class_before, claim.class_after, kind, resources, len(claim.kept), stays
 
 
 def _resource_key(resource: ResourceChange) -> Hashable:

@@ -15,9 +15,28 @@ from typing import Final
 
 from claimsmith.base.printable import code, counted, fenced, html, prose, visible
 from claimsmith.tools.review.alerts import Alert, alerts, banner
-from claimsmith.tools.review.changes import FieldChange, Level, Op, ResourceChange, Review, ReviewWarning, StackReview
+from claimsmith.tools.review.changes import (
+    ClaimChange,
+    FieldChange,
+    Level,
+    Op,
+    ResourceChange,
+    Review,
+    ReviewWarning,
+    StackReview,
+)
 from claimsmith.tools.review.groups import Group, class_label, folded_warnings, groups
-from claimsmith.tools.review.text import LINES, SIGNS, VALUES, cause_lines, names, risk, summary
+from claimsmith.tools.review.text import (
+    LINES,
+    SIGNS,
+    VALUES,
+    cause_lines,
+    counted_stays,
+    names,
+    risk,
+    stay_words,
+    summary,
+)
 from claimsmith.tools.review.values import Row, variants
 
 LIMIT = 65_536
@@ -177,7 +196,7 @@ def _group(group: Group, *, brief: bool = False) -> str:
     claim = group.sample
     many = len(group.claims) > 1
     mark = "🛑 " if group.dangers else ""
-    title = f"{mark}{_coded(group.title)} {claim.change} ({_coded(class_label(claim))}): {_ops(claim.resources)}"
+    title = f"{mark}{_coded(group.title)} {claim.change} ({_coded(class_label(claim))}): {_ops(claim)}"
     body = [f"{names(group.claims, code)}\n\n" if many else f"{code(str(claim.where))}\n\n"]
     for index, resource in enumerate(claim.resources):
         if brief and not (resource.part in group.dangers or resource.op in (Op.deleted, Op.replaced)):
@@ -185,15 +204,36 @@ def _group(group: Group, *, brief: bool = False) -> str:
         danger = "🛑 " if resource.part in group.dangers else ""
         body.append(f"- {danger}{_resource(resource, named=not many)}\n")
         body += [f"  {line}" for line in _fields(group.columns(index), brief=brief)]
+    body += [] if brief else _stays(group)
     if many and not brief:
         listed = ", ".join(code(c.short) for c in group.claims)
         body.append(f"\n<details><summary>all {len(group.claims)} claims</summary>\n\n{listed}\n\n</details>\n")
     return _folded(title, body)
 
 
-def _ops(resources: Sequence[ResourceChange]) -> str:
-    found = {op: sum(r.op is op for r in resources) for op in Op}
-    return ", ".join(f"{n} {op}" for op, n in found.items() if n) or "nothing of it changes"
+def _stays(group: Group) -> list[str]:
+    """The objects that stay, by template; those of many claims are folded."""
+    body = []
+    for same in group.stays():
+        stay, many = same[0], len(same) > 1
+        template = code(stay.part) if stay.part == stay.was else f"{code(stay.was)} → {code(stay.part)}"
+        words = stay_words(stay)
+        name = f" ({len(same)} objects)" if many else f" {code(stay.place)}"
+        body.append(
+            f"- {code('=')} {code(stay.kind)} {template}{name} **stays**{f': {prose(words)}' if words else ''}\n"
+        )
+        if many:
+            listed = ", ".join(code(s.place) for s in same)
+            body.append(f"  <details><summary>all {len(same)}</summary>\n\n  {listed}\n\n  </details>\n")
+    if alike := group.stays_alike():
+        body.append(f"- {code('=')} under the same template: {', '.join(map(code, alike))} **stay**\n")
+    return body
+
+
+def _ops(claim: ClaimChange) -> str:
+    found = {op: sum(r.op is op for r in claim.resources) for op in Op}
+    stay = [counted_stays(len(claim.stays))] if claim.stays else []
+    return ", ".join([*(f"{n} {op}" for op, n in found.items() if n), *stay]) or "nothing of it changes"
 
 
 def _resource(resource: ResourceChange, *, named: bool = True) -> str:

@@ -181,6 +181,7 @@ def _template(name: str) -> jinja2.Template:
         "summary": text.summary,
         "cause_lines": text.cause_lines,
         "risk": text.risk,
+        "stay_words": text.stay_words,
         "signs": text.SIGNS,
         "legend": _LEGEND,
         "variants": values.variants,

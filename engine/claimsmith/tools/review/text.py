@@ -16,6 +16,7 @@ from claimsmith.tools.review.changes import (
     Review,
     ReviewWarning,
     StackReview,
+    Stay,
 )
 from claimsmith.tools.review.groups import Group, class_label, folded_warnings, groups
 from claimsmith.tools.review.values import Row, variants
@@ -103,7 +104,20 @@ def summary(stack: StackReview) -> str:
     if stack.problems:
         return f"the {stack.unread} cannot be read"
     words = [counted(len(stack.claims), "claim") + " touched", f"{stack.unchanged} unchanged"]
-    return "; ".join([", ".join(words), *(f"{n} {op}" for op, n in stack.counts().items())])
+    stay = [counted_stays(stack.stays)] if stack.stays else []
+    return "; ".join([", ".join(words), *(f"{n} {op}" for op, n in stack.counts().items()), *stay])
+
+
+def counted_stays(number: int) -> str:
+    """`1 object stays`, `2 objects stay`."""
+    return f"{counted(number, 'object')} {'stays' if number == 1 else 'stay'}"
+
+
+def stay_words(stay: Stay) -> str:
+    """What is to be known of an object that stays, beside its templates; empty if nothing."""
+    retyped = f"{stay.type_before} → {stay.type}" if stay.type != stay.type_before else ""
+    unsure = "" if stay.sure else "unless its provider replaces it: --preview asks"
+    return ", ".join(filter(None, (retyped, unsure)))
 
 
 def cause_lines(fields: Sequence[FieldChange]) -> list[str]:
@@ -206,6 +220,25 @@ def _group(group: Group) -> Iterator[Line]:
         yield [("danger" if resource.part in group.dangers else STYLES[resource.op], line)]
         for fields in group.columns(index):
             yield from _field(fields, "          ")
+    yield from _stays(group)
+
+
+def _stays(group: Group) -> Iterator[Line]:
+    """The objects that stay: those of other templates each in a line, the others in one."""
+    for same in group.stays():
+        stay, places = same[0], [s.place for s in same]
+        more = f" and {len(places) - NAMES} more" if len(places) > NAMES else ""
+        template = stay.part if stay.part == stay.was else f"{stay.was} → {stay.part}"
+        words = stay_words(stay)
+        yield [
+            ("", f"      = {stay.kind} {template} stays ({', '.join(places[:NAMES])}{more})"),
+            ("dim", f": {words}" if words else ""),
+        ]
+    alike = group.stays_alike()
+    if alike:
+        number = f"{len(alike)} in each claim" if len(group.claims) > 1 else counted_stays(len(alike))
+        verb = " stay" if len(group.claims) > 1 else ""
+        yield [("dim", f"      = {number}{verb} under the same template: {', '.join(alike)}")]
 
 
 def _field(fields: Sequence[FieldChange], indent: str) -> Iterator[Line]:

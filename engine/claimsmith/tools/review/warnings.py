@@ -145,7 +145,7 @@ def _moved(comparison: Comparison) -> Iterator[ReviewWarning]:
         old = before.get(claim.address)
         if old and old.binding.klass.key != claim.binding.klass.key:
             what = f"{claim.address} moves from {old.binding.klass.key} to {claim.binding.klass.key}"
-            fix = "check that the new class has a template of the same name and kind for each resource"
+            fix = "check that what must live on is listed as staying; declare templates of other names beside the class"
             yield _claim_of(claim, "binding-moves", what, fix)
     placed = {w.address: w.placement for w in comparison.old.plan.workloads}
     for workload in comparison.new.plan.workloads:
