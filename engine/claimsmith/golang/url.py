@@ -29,6 +29,8 @@ class Url:
     host: str
     path: str
     query_text: str
+    user: str = ""
+    opaque: str = ""
 
     @property
     def hostname(self) -> str:
@@ -84,14 +86,14 @@ def _parts(text: str, *, relative: bool = False) -> Url:
     if not rest.startswith("/"):
         if not scheme:
             raise _unreadable(text, "it is neither absolute nor an absolute path")
-        return Url(scheme, "", "", query)
-    host = ""
+        return Url(scheme, "", "", query, opaque=rest)
+    host = user = ""
     if rest.startswith("//") and (scheme or (relative and not rest.startswith("///"))):
         authority, slash, path = rest[2:].partition("/")
-        host, rest = _host(text, scheme, authority), slash + path
+        user, host, rest = authority.rpartition("@")[0], _host(text, scheme, authority), slash + path
     if _ESCAPE.search(rest):
         raise _unreadable(text, "its path has a % that is no escape")
-    return Url(scheme, host, rest, query)
+    return Url(scheme, host, rest, query, user)
 
 
 def _host(text: str, scheme: str, authority: str) -> str:
