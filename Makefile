@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: demo demo-kubernetes test test-oldest test-newest test-engine test-sdks test-versions check soak bench bench-check features fuzz generate toolchain browser down clean help
+.PHONY: demo demo-kubernetes test test-oldest test-newest test-engine test-sdks test-versions check soak bench bench-check features fuzz generate toolchain browser pythonic down clean help
 
 help: ## Show the targets
 	@grep -hE '^[a-z-]+:.*## ' Makefile | awk -F ':.*## ' '{printf "  make %-16s %s\n", $$1, $$2}'
@@ -16,7 +16,7 @@ demo: $(STAMP) ## Claim a database on this machine: the real engine, a real Post
 demo-kubernetes: $(STAMP) ## Claim a database of a cloud: Kubernetes objects on a local control plane, a simulated cloud
 	@PATH="$(CURDIR)/$(BIN):$$PATH" bash scripts/demo-kubernetes.sh
 
-test: $(STAMP) toolchain browser ## Run all tests, on the real engine too
+test: $(STAMP) pythonic toolchain browser ## Run all tests, on the real engine too
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
@@ -32,7 +32,7 @@ test-newest: test-engine ## The same, on the newest engine and provider that can
 test-engine: $(STAMP) toolchain
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m e2e
 
-check: $(STAMP) ## The quick part of the tests: lint, types and what needs no engine
+check: $(STAMP) pythonic ## The quick part of the tests: lint, types and what needs no engine
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
@@ -78,6 +78,9 @@ features: ## Show what must work, and the tests that prove it
 
 browser:
 	@bash scripts/browser.sh
+
+pythonic: $(STAMP)
+	@bash scripts/pythonic.sh
 
 toolchain: $(STAMP)
 	@$(BIN)/claimsmith toolchain > /dev/null 2>&1 || $(BIN)/claimsmith toolchain install

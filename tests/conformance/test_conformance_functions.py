@@ -1,12 +1,13 @@
 """60 public compositions that use other functions than patch-and-transform, against what their functions make.
 
 Each case has one to three passes: nothing exists yet, all that was composed exists and is ready, and the state that the
-repository publishes. `MISSING` names the functions that are not built in yet, `RANDOM` the values that the peer draws.
+repository publishes. `RANDOM` names the values that the peer draws.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,17 +19,13 @@ from claimsmith.base.errors import EngineError
 from claimsmith.dialects.common.exported import bare
 from claimsmith.dialects.crossplane import composition as crossplane_composition
 from claimsmith.dialects.crossplane import xrd
-from claimsmith.functions import pipeline, python
+from claimsmith.functions import grpc_caller, pipeline, python
 from claimsmith.functions.requirements import Sources
+from tests.support import pythonic
 from tests.support.paths import ROOT
 
 CASES = ROOT.parent / "shared" / "conformance" / "functions"
 pytestmark = pytest.mark.skipif(not CASES.is_dir(), reason="the shared conformance data is not beside this repository")
-
-MISSING = {
-    "function-pythonic": "its package needs an interpreter of its own, which the tests do not install",
-}
-"""Functions that no case can be run with, and why."""
 
 RANDOM = {
     "crossplane-contrib-function-go-templating-head-example-inline": (
@@ -51,7 +48,7 @@ OLD_YAML = {
 """Plain texts that the peer reads as YAML 1.1 has it, and we as YAML 1.2: here the peer's value is written out."""
 
 PERMITTED = dict.fromkeys(("function-python", "crossplane-contrib-function-python"), python.of_code(python.Code()))
-"""Functions that run only where the platform permits them."""
+"""Functions that run only where the platform permits them, in this process's own interpreter."""
 
 PASSES = {"expected.yaml": None, "expected.observed.yaml": "observed.yaml", "expected.observed2.yaml": "observed2.yaml"}
 
@@ -64,11 +61,12 @@ def documents(path: Path) -> list[Document]:
     return read_documents(text, file=path.name, repeated=path.parent.name in REPEATED)
 
 
-def missing(folder: Path) -> list[str]:
-    """Why a case cannot be run: the functions that it needs and that are missing."""
+def permitted(folder: Path) -> dict[str, Any]:
+    """The functions of a case that run only where the platform permits them."""
     steps = documents(folder / "composition.yaml")[0].data["spec"]["pipeline"]
-    names = [step["functionRef"]["name"] for step in steps]
-    return [f"{known}: {why}" for known, why in MISSING.items() if any(n.endswith(known) for n in names)]
+    names = {step["functionRef"]["name"] for step in steps}
+    programs = {n: pythonic.require(n) for n in names if n.endswith("function-pythonic")}
+    return PERMITTED | programs
 
 
 def folders() -> list[Path]:
@@ -77,15 +75,13 @@ def folders() -> list[Path]:
 
 def cases(*files: str) -> list[Any]:
     found = [(f, name) for f in folders() for name in files if (f / name).is_file()]
-    return [
-        pytest.param(
-            folder,
-            name,
-            id=f"{folder.name}-{name}",
-            marks=[pytest.mark.skip(reason="; ".join(missing(folder)))] if missing(folder) else [],
-        )
-        for folder, name in found
-    ]
+    return [pytest.param(folder, name, id=f"{folder.name}-{name}") for folder, name in found]
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _stopped() -> Iterator[None]:
+    yield
+    grpc_caller.stop_all()
 
 
 def render(folder: Path, observed: str | None) -> pipeline.Rendered:
@@ -95,7 +91,7 @@ def render(folder: Path, observed: str | None) -> pipeline.Rendered:
     data = xrd.read(definition).defaulted(composite) if definition else composite.data
     schemas = [json.loads(f.read_text()) for f in sorted((folder / "schemas").glob("*.json"))]
     required = [d.data for d in documents(folder / "extra.yaml")]
-    around = pipeline.Surroundings(sources=Sources(required, schemas), declared=PERMITTED)
+    around = pipeline.Surroundings(sources=Sources(required, schemas), declared=permitted(folder))
     existing = [d.data for d in documents(folder / observed)] if observed else []
     return pipeline.render(klass, data, observed=existing, around=around)
 
@@ -127,8 +123,3 @@ def test_functions_refused(folder: Path, expected: str) -> None:
     with pytest.raises(EngineError) as caught:
         render(folder, None)
     assert all(p.where and p.path and p.fix for p in caught.value.problems)
-
-
-def test_each_exception_is_needed() -> None:
-    """A function that is built in has no place among those that are missing."""
-    assert not MISSING.keys() & crossplane_composition.FUNCTIONS.keys()

@@ -54,6 +54,12 @@ def observed(name: str, **more: Any) -> dict[str, Any]:
         pytest.param('{{ .a.b.c | default "x" }}', "x", id="missing-fields-have-defaults"),
         pytest.param('"{{ range .a.b }}x{{ end }}"', "", id="a-missing-list-is-empty"),
         pytest.param("{{ (getCompositeResource .).metadata.name }}", "my", id="getCompositeResource"),
+        pytest.param('{{ (urlParse "https://u@h.example:80/a%20b?x=1#f").hostname }}', "h.example", id="urlParse"),
+        pytest.param(
+            '{{ (urlParse "https://u@h/a%20b?x=1#f") | values | sortAlpha | join "," | quote }}',
+            ",/a b,f,h,h,https,u,x=1",
+            id="urlParse-parts",
+        ),
         pytest.param('{{ getComposedResource . "a" | empty }}', True, id="getComposedResource-absent"),
         pytest.param('{{ index (getComposedConnectionDetails . "a") "user" }}', "<no value>", id="details-absent"),
         pytest.param('{{ len (getExtraResources . "a") }}', 0, id="getExtraResources-absent"),

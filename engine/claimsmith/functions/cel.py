@@ -129,7 +129,7 @@ def _reason(message: str) -> str:
     """The first line of the engine's message, without its own codes."""
     lines = [line for line in message.splitlines() if line.strip() and not line.startswith(" |")]
     first = lines[0] if lines else message
-    for prefix in ("INVALID_ARGUMENT: ", "NOT_FOUND: ", "UNKNOWN: ", "INTERNAL: ", "CANCELLED: "):
+    for prefix in ("INVALID_ARGUMENT: ", "NOT_FOUND: ", "UNKNOWN: ", "INTERNAL: ", "CANCELLED: ", "OUT_OF_RANGE: "):
         first = first.removeprefix(prefix)
     return first.removeprefix("ERROR: ").removeprefix("<input>:")
 

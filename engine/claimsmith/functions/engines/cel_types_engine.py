@@ -53,9 +53,8 @@ def _environment(text: str) -> Any:
     variables = {name: _declared(each, number) for name, each in types["variables"].items()}
     return cel.NewEnv(
         descriptor_pool=_pool(types["objects"], number),
-        config=cel_engine.config(),
         variables=variables,
-        functions=cel_engine.functions(),
+        **cel_engine.declared(),
     )
 
 

@@ -9,8 +9,9 @@ import posixpath
 import re
 import zlib
 from typing import Any
+from urllib.parse import unquote
 
-from claimsmith.golang import inputs, verbs
+from claimsmith.golang import inputs, url, verbs
 from claimsmith.golang import json as gojson
 from claimsmith.templating import limits
 from claimsmith.templating.functions import lists
@@ -276,3 +277,19 @@ def wrap_with(width: int, separator: str, text: str) -> str:
         joined = f"{lines[-1]} {word}" if lines[-1] else word
         lines = [*lines[:-1], joined] if len(joined) <= width or not lines[-1] else [*lines, word]
     return text_of(separator).join(lines)
+
+
+@FAMILY.add("urlParse str")
+def url_parse(text: str) -> dict[str, str]:
+    """The parts of an absolute URL, or of an absolute path."""
+    read = url.parse_request(text)
+    return {
+        "scheme": read.scheme,
+        "host": read.host,
+        "hostname": read.hostname,
+        "path": unquote(read.path),
+        "query": read.query_text,
+        "opaque": read.opaque,
+        "fragment": unquote(text.partition("#")[2]),
+        "userinfo": read.user,
+    }
