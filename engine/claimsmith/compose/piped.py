@@ -12,14 +12,14 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final, Protocol
 
 from claimsmith.base import fieldpath
-from claimsmith.base.errors import EngineError, Problem
+from claimsmith.base.errors import EngineError, Problem, Source
 from claimsmith.base.labels import SECRET_TYPE
 from claimsmith.base.names import ClaimKey, GroupKind
 from claimsmith.base.values import copied, object_at, value_at
 from claimsmith.compose import waiting
 from claimsmith.compose.identity import dress
 from claimsmith.dialects.common.dialect import Identity
-from claimsmith.dialects.common.klass import Class, Detail, Template
+from claimsmith.dialects.common.klass import Class, Detail, Step, Template
 from claimsmith.dialects.common.template import checked
 from claimsmith.functions import pipeline
 from claimsmith.functions.health import is_healthy
@@ -71,6 +71,16 @@ class Piped:
         marked = tuple(templates)
         scalars = waiting.without_composites(self.scalars, marked)
         return replace(self, templates=waiting.referring(marked, scalars, claim, self.observed), scalars=scalars)
+
+    def written_by(self, name: str, path: fieldpath.Path) -> tuple[Step, Source | None] | None:
+        """The step that wrote a field of a resource last, and where; None for a field that no step writes."""
+        found, before = None, None
+        for version in self.versions.get(name, ()):
+            value = value_at(version.document, path)
+            if value != before:
+                found = version.step, version.origin(path)
+            before = value
+        return found if before is not None else None
 
     def value_now(self, name: str, path: fieldpath.Path) -> Any:
         """What the pipeline wrote in the place of a field that another resource fills in."""

@@ -224,8 +224,7 @@ def _sources(children: Sequence[Child], nested: Sequence[PlannedClaim], draft: D
 
 
 def _template(draft: Draft, name: str) -> Template:
-    templates = draft.piped.templates if draft.piped else draft.binding.klass.templates
-    return next(t for t in templates if t.name == name)
+    return next(t for t in draft.templates if t.name == name)
 
 
 def _source(
