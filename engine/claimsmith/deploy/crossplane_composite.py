@@ -50,10 +50,9 @@ class CrossplaneComposite(Composite):
             raise ComposeError(*problems) from error
 
     def pipeline(self, steps: Sequence[Mapping[str, Any]]) -> list[secrets.Source]:
-        """Run the steps of the composition, and register the resources that they make.
+        """Register the resources that the steps of the composition make; returns the sources of connection details.
 
-        The plan of a stack has run them already, with what exists in the cluster. Returns the sources of connection
-        details.
+        The plan of a stack has run the steps already, with what exists in the cluster.
         """
         made = self._context.piped.get(self._address)
         if made is None:
