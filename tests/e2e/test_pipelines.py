@@ -124,6 +124,8 @@ def test_a_pipeline_goes_on_with_what_exists_and_deletes_nothing_unseen(rig: Rig
     assert "more resources follow once 'network' is ready: 'server'" in first.text
     [network] = own(rig, NETWORK)
     assert own(rig, SERVER) == []
+    status = rig.ok(rig.claimsmith("status", "dev")).out
+    assert f"with the next deployment of Database {rig.name}/orders follow: server" in status
 
     rig.ok(rig.up("dev"))
     [server] = own(rig, SERVER)
