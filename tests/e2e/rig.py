@@ -191,6 +191,11 @@ class Rig:
         resource = create_global_resource(group, version, word, plural_of(word))
         self.client.patch(resource, name, change, patch_type=PatchType.MERGE)
 
+    def patch_status(self, kind: tuple[str, str, str], name: str, change: dict[str, Any]) -> None:
+        group, version, word = kind
+        resource = create_global_resource(group, version, word, plural_of(word))
+        self.client.patch(resource.Status, name, {"status": change}, patch_type=PatchType.MERGE)
+
     def namespace(self, name: str) -> None:
         self.client.apply(Namespace(metadata=ObjectMeta(name=name)), field_manager="tests")
 

@@ -124,6 +124,8 @@ def test_a_pipeline_goes_on_with_what_exists_and_deletes_nothing_unseen(rig: Rig
     assert "more resources follow once 'network' is ready: 'server'" in first.text
     [network] = own(rig, NETWORK)
     assert own(rig, SERVER) == []
+    status = rig.ok(rig.claimsmith("status", "dev")).out
+    assert f"with the next deployment of Database {rig.name}/orders follow: server" in status
 
     rig.ok(rig.up("dev"))
     [server] = own(rig, SERVER)
@@ -144,3 +146,56 @@ def test_a_pipeline_goes_on_with_what_exists_and_deletes_nothing_unseen(rig: Rig
     kept = rig.ok(rig.up("dev"))
     assert "'server' stays, though the pipeline does not make it now" in kept.text
     assert [o["metadata"]["uid"] for o in own(rig, SERVER)] == [server["metadata"]["uid"]]
+
+
+FILLED_IN = """\
+{{- $network := getComposedResource . "network" }}
+apiVersion: database.azure.crossplane.io/v1beta1
+kind: PostgreSQLServer
+metadata:
+  annotations:
+    {{ setResourceNameAnnotation "a-server" }}
+spec:
+  forProvider:
+    tags:
+      network: {{ $network.status.atProvider.id }}
+      quoted: {{ .observed.resources.network.resource.status.atProvider.id | quote }}
+      optional: {{ dig "status" "atProvider" "absent" "none" ($network | default dict) }}
+---
+apiVersion: compute.gcp.crossplane.io/v1beta1
+kind: Network
+metadata:
+  annotations:
+    {{ setResourceNameAnnotation "network" }}
+spec:
+  forProvider: {}
+"""
+
+
+def test_a_field_of_another_resource_is_there_after_one_run(rig: Rig) -> None:
+    rig.namespace(rig.name)
+    definition, composition = platform(rig)
+    composition["spec"]["pipeline"][0]["input"]["inline"]["template"] = FILLED_IN
+    rig.write("components/database/composition.yaml", [definition, composition])
+    plain = claim(rig)
+    plain["spec"] = {}
+    rig.write("stacks/dev/claims/orders.yaml", plain)
+    rig.prepare("dev")
+    crds = [permissive_crd(f"{g}/{v}", k, namespaced=False, managed=True) for g, v, k in (NETWORK, SERVER)]
+    install_crds(rig.kubeconfig, crds)
+
+    planned = {name.rpartition("/")[2]: step["op"] for name, step in rig.steps("dev").items()}
+    assert {name: planned[name] for name in ("network", "a-server")} == {"network": "create", "a-server": "create"}
+    rig.ok(rig.up("dev"))
+    [network] = own(rig, NETWORK)
+    [server] = own(rig, SERVER)
+    id_ = network["status"]["atProvider"]["id"]
+    assert server["spec"]["forProvider"]["tags"] == {"network": id_, "quoted": id_, "optional": "none"}
+    assert " updated" not in rig.ok(rig.up("dev")).out, "nothing is left to do"
+
+    for value in ("there", "moved"):
+        rig.patch_status(NETWORK, network["metadata"]["name"], {"atProvider": {"absent": value}})
+        rig.ok(rig.up("dev"))
+        [server] = own(rig, SERVER)
+        assert server["spec"]["forProvider"]["tags"] == {"network": id_, "quoted": id_, "optional": value}
+    assert rig.steps("dev") == {}

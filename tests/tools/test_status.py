@@ -118,3 +118,23 @@ def test_what_is_waited_for_is_printed(deployed: Path, monkeypatch: pytest.Monke
     want = "waiting for Bucket files-x of Store default/files: Ready is False: Creating: in progress"
     assert want in done.stdout.splitlines()
     assert "Not ready" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("following", "lines"),
+    [
+        pytest.param(
+            {"following": ["server", "rule"]},
+            ["with the next deployment of Store default/files follow: server, rule"],
+            id="some",
+        ),
+        pytest.param({}, [], id="none"),
+    ],
+)
+def test_what_follows_later_is_printed(
+    deployed: Path, monkeypatch: pytest.MonkeyPatch, following: dict[str, Any], lines: list[str]
+) -> None:
+    details = {"class": "a/b", "phase": "Bound", "resources": [ROLE], "connectionSecret": None, **following}
+    monkeypatch.setattr(workspace, "stack_outputs", lambda *_: {"claims": {str(KEY): details}})
+    done = CliRunner().invoke(app, ["status", "dev"])
+    assert [line for line in done.stdout.splitlines() if "follow" in line] == lines

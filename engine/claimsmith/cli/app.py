@@ -250,6 +250,8 @@ def status(stack: Stack, output: Output = Format.text) -> None:
             for child in c.children:
                 if child.waiting:
                     console.print_line(f"waiting for {child.shown} of {c.claim.short}: {child.waiting}")
+            if c.following:
+                console.print_line(f"with the next deployment of {c.claim.short} follow: {', '.join(c.following)}")
     console.print_problems(found.warnings, label="warning")
 
 

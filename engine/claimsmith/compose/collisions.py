@@ -23,7 +23,7 @@ def refuse_shared_composites(claims: Sequence[PlannedClaim], problems: Collector
             maker = f"{parent.address}, child {inner.template!r}"
             other = seen.setdefault(inner.address, maker)
             if other != maker:
-                template = next(t for t in parent.binding.klass.templates if t.name == inner.template)
+                template = next(t for t in parent.templates if t.name == inner.template)
                 what = f"{maker}, and {other} would both compose {inner.address}"
                 fix = "let its name be generated, or patch metadata.name with a name that differs for each parent"
                 problems.add(parent.binding.klass.document.problem(what, template.at, fix))

@@ -71,6 +71,11 @@ class Draft:
     piped: Piped | None = None
     """What its pipeline makes, for a composition with other functions than patches."""
 
+    @property
+    def templates(self) -> tuple[Template, ...]:
+        """The templates of its resources: those of its class, or those that its pipeline makes."""
+        return self.piped.templates if self.piped else self.binding.klass.templates
+
     def sides(self) -> Sides:
         """What patches read beside the child: the claim with its final status, and the environment."""
         status = {ordering.STATUS: self.status} if self.binding.klass.dialect.pipelined else {}

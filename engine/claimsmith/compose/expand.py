@@ -200,14 +200,14 @@ class _Expander:
                 declared=self.declared,
                 managed=partial(klass.dialect.is_managed, managed=catalog.managed, seen=catalog.seen),
             )
-        draft.piped = replace(made, templates=catalog.marked(klass, made.templates))
+        draft.piped = made.marked(catalog.marked(klass, made.templates), binding.claim.key)
         draft.status, draft.environment = made.status, made.environment
         self.warnings += made.warnings
         reader = Reader(draft.sides())
         problems = Collector()
         for template in draft.piped.templates:
             with problems.catch():
-                self._child(template, draft, reader, (), above)
+                self._child(template, draft, reader, draft.piped.awaited.get(template.name, ()), above)
         problems.raise_as(ComposeError)
         return draft
 

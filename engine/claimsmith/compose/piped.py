@@ -7,17 +7,19 @@ so there is no state of our own. A last run, with all children supposed to be re
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Protocol
 
-from claimsmith.base.errors import EngineError, Problem
+from claimsmith.base import fieldpath
+from claimsmith.base.errors import EngineError, Problem, Source
 from claimsmith.base.labels import SECRET_TYPE
-from claimsmith.base.names import GroupKind
-from claimsmith.base.values import copied, object_at
+from claimsmith.base.names import ClaimKey, GroupKind
+from claimsmith.base.values import copied, object_at, value_at
+from claimsmith.compose import waiting
 from claimsmith.compose.identity import dress
 from claimsmith.dialects.common.dialect import Identity
-from claimsmith.dialects.common.klass import Class, Detail, Template
+from claimsmith.dialects.common.klass import Class, Detail, Step, Template
 from claimsmith.dialects.common.template import checked
 from claimsmith.functions import pipeline
 from claimsmith.functions.health import is_healthy
@@ -47,7 +49,7 @@ class Piped:
     """What a pipeline makes for one composite."""
 
     templates: tuple[Template, ...] = ()
-    """A template for each desired resource, in the order of their names: the whole document is its base."""
+    """A template for each desired resource, after those that fill in its fields; its base is the whole document."""
     status: dict[str, Any] = field(default_factory=dict)
     environment: dict[str, Any] = field(default_factory=dict)
     unseen: tuple[str, ...] = ()
@@ -57,6 +59,32 @@ class Piped:
     warnings: tuple[Problem, ...] = ()
     versions: Mapping[str, tuple[Version, ...]] = field(default_factory=dict)
     """Each resource after each step that changed it."""
+    scalars: waiting.Scalars = field(default_factory=dict)
+    """The fields of each resource that another one fills in once it exists."""
+    awaited: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """The status fields of each resource that the engine waits for."""
+    observed: State = field(default_factory=State, repr=False)
+    """What the last run saw."""
+
+    def marked(self, templates: Iterable[Template], claim: ClaimKey) -> Piped:
+        """The same with its templates marked, and with references to each other in the fields that wait."""
+        marked = tuple(templates)
+        scalars = waiting.without_composites(self.scalars, marked)
+        return replace(self, templates=waiting.referring(marked, scalars, claim, self.observed), scalars=scalars)
+
+    def written_by(self, name: str, path: fieldpath.Path) -> tuple[Step, Source | None] | None:
+        """The step that wrote a field of a resource last, and where; None for a field that no step writes."""
+        found, before = None, None
+        for version in self.versions.get(name, ()):
+            value = value_at(version.document, path)
+            if value != before:
+                found = version.step, version.origin(path)
+            before = value
+        return found if before is not None else None
+
+    def value_now(self, name: str, path: fieldpath.Path) -> Any:
+        """What the pipeline wrote in the place of a field that another resource fills in."""
+        return value_at(self.versions[name][-1].document, path)
 
 
 def run(
@@ -76,8 +104,11 @@ def run(
     """
     around = Surroundings(sources=Sources(resources), declared=declared or {})
     observed, outcome = State(Resource(dict(composite))), Outcome(State())
-    for _ in range(MAX_PASSES):
+    awaited: Mapping[str, tuple[str, ...]] = {}
+    for number in range(MAX_PASSES):
         outcome = pipeline.run(klass, observed, around)
+        if number == 0:
+            awaited = waiting.awaited(waiting.scalars_of(outcome, _documents(outcome, klass)))
         seen = _observed(outcome, composite, identity, live)
         if seen == observed:
             break
@@ -93,6 +124,9 @@ def run(
         following,
         tuple(_warnings(outcome, klass, identity, unseen, following)),
         outcome.versions,
+        waiting.scalars_of(outcome, made),
+        awaited,
+        observed,
     )
 
 

@@ -21,6 +21,7 @@ from claimsmith.compose.released import Released
 from claimsmith.compose.workload_plan import PlannedWorkload
 from claimsmith.compose.workload_targets import Published
 from claimsmith.dialects.common.dialect import Identity
+from claimsmith.dialects.common.klass import Template
 from claimsmith.platform.binding import Binding, pick_key
 from claimsmith.platform.selection import Unbound
 from claimsmith.platform.unread import Unread
@@ -44,6 +45,11 @@ class PlannedClaim:
     """Where its connection details are found, whether it asks for a Secret or not."""
     piped: Piped | None = None
     """What its pipeline makes, for a composition with other functions than patches."""
+
+    @property
+    def templates(self) -> tuple[Template, ...]:
+        """The templates of its resources: those of its class, or those that its pipeline makes."""
+        return self.piped.templates if self.piped else self.binding.klass.templates
 
     @property
     def address(self) -> str:

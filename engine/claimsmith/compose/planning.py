@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from claimsmith.base import fieldpath, topological
-from claimsmith.base.errors import Collector, ComposeError, Problem, Refused, at
+from claimsmith.base.errors import Collector, ComposeError, Problem, ReferenceError_, Refused, at
 from claimsmith.base.names import ChildAddress, ClassKey, GroupKind
-from claimsmith.base.values import refs_at
+from claimsmith.base.values import copied, refs_at
 from claimsmith.compose import connections
 from claimsmith.compose.candidates import candidate_of, candidates_of, referenced, siblings_of
 from claimsmith.compose.collisions import (
@@ -19,6 +19,7 @@ from claimsmith.compose.collisions import (
 )
 from claimsmith.compose.connections import SecretSource, connections_of
 from claimsmith.compose.drafts import Child, Draft, Expansion, claim_data
+from claimsmith.compose.piped import Piped
 from claimsmith.compose.plan import GivenResource, Plan, PlannedClaim, candidate_of_given, hold
 from claimsmith.compose.references import NO_MATCH, Candidate, Table
 from claimsmith.compose.scheduling import Schedule
@@ -138,9 +139,10 @@ def finished(draft: Draft, targets: Mapping[GroupKind, Sequence[Candidate]], tab
         c.address: referenced(c, target, draft, siblings, targets, table)
         for c, target in zip(draft.children, own, strict=True)
     }
-    needs = {
-        a: [(ref.resource, fieldpath.to_text(path)) for path, ref in refs_at(c.document)] for a, c in children.items()
-    }
+    piped = draft.piped
+    if piped and piped.scalars and _is_circular(children):
+        children, piped = _without_waiting(children, piped)
+    needs = _needs(children)
     claim = draft.binding.claim
     with at(lambda: draft.binding.klass.document.source_of("spec"), prefix=f"{claim.key}: "):
         order = topological.ordered(list(children), needs)
@@ -165,8 +167,43 @@ def finished(draft: Draft, targets: Mapping[GroupKind, Sequence[Candidate]], tab
         draft.template,
         draft.status,
         tuple(places),
-        draft.piped,
+        piped,
     )
+
+
+def _needs(children: Mapping[str, Child]) -> dict[str, list[tuple[str, str]]]:
+    """What the documents of children refer to, with the fields that do."""
+    return {
+        a: [(ref.resource, fieldpath.to_text(path)) for path, ref in refs_at(c.document)] for a, c in children.items()
+    }
+
+
+def _is_circular(children: Mapping[str, Child]) -> bool:
+    try:
+        topological.ordered(list(children), _needs(children))
+    except ReferenceError_:
+        return True
+    return False
+
+
+def _without_waiting(children: Mapping[str, Child], piped: Piped) -> tuple[dict[str, Child], Piped]:
+    """Children of a pipeline with the values of now in the fields that another one would fill in.
+
+    A selector may lead from that one back: a control plane resolves both sides over time, so this is no error.
+    """
+    templates, changed = [], dict(children)
+    for template in piped.templates:
+        base = copied(dict(template.base))
+        for path in piped.scalars.get(template.name, ()):
+            fieldpath.put(base, path, piped.value_now(template.name, path))
+        templates.append(replace(template, base=base))
+    by_name = {t.name: t for t in templates}
+    for address, child in children.items():
+        document = copied(child.document)
+        for path in piped.scalars.get(child.template.name, ()):
+            fieldpath.put(document, path, piped.value_now(child.template.name, path))
+        changed[address] = replace(child, template=by_name[child.template.name], document=document)
+    return changed, replace(piped, templates=tuple(templates), scalars={})
 
 
 def _sources(children: Sequence[Child], nested: Sequence[PlannedClaim], draft: Draft) -> list[SecretSource]:
@@ -187,8 +224,7 @@ def _sources(children: Sequence[Child], nested: Sequence[PlannedClaim], draft: D
 
 
 def _template(draft: Draft, name: str) -> Template:
-    templates = draft.piped.templates if draft.piped else draft.binding.klass.templates
-    return next(t for t in templates if t.name == name)
+    return next(t for t in draft.templates if t.name == name)
 
 
 def _source(

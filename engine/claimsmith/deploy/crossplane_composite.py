@@ -13,6 +13,7 @@ import pulumi
 from claimsmith.base import fieldpath
 from claimsmith.base.absent import ABSENT
 from claimsmith.base.errors import ComposeError, ReferenceError_
+from claimsmith.base.values import copied
 from claimsmith.compose import piped, references
 from claimsmith.compose.options import options_of
 from claimsmith.compose.piped import Piped
@@ -21,11 +22,13 @@ from claimsmith.deploy import secrets
 from claimsmith.deploy.component import Composite
 from claimsmith.deploy.kubernetes_object import KubernetesObject, resource_options
 from claimsmith.deploy.pipelines import LiveObjects, as_input, composition_of
-from claimsmith.deploy.values import settled
+from claimsmith.deploy.values import evaluate, settled
 from claimsmith.dialects.common import ordering
 from claimsmith.dialects.common.klass import Side, Template
 from claimsmith.patching import environments
 from claimsmith.project.checkpoint import HeldObject
+from claimsmith.templating import gofunction
+from claimsmith.templating.readings import Scalar
 
 
 class CrossplaneComposite(Composite):
@@ -47,10 +50,9 @@ class CrossplaneComposite(Composite):
             raise ComposeError(*problems) from error
 
     def pipeline(self, steps: Sequence[Mapping[str, Any]]) -> list[secrets.Source]:
-        """Run the steps of the composition, and register the resources that they make.
+        """Register the resources that the steps of the composition make; returns the sources of connection details.
 
-        The plan of a stack has run them already, with what exists in the cluster. Returns the sources of connection
-        details.
+        The plan of a stack has run the steps already, with what exists in the cluster.
         """
         made = self._context.piped.get(self._address)
         if made is None:
@@ -60,7 +62,7 @@ class CrossplaneComposite(Composite):
         self.status, self.environment = dict(made.status), dict(made.environment)
         found: list[secrets.Source] = []
         for template in made.templates:
-            child = self._register(template)
+            child = self._register(template, made)
             if template.details:
                 found.append((child, {d.name: d if not d.key else d.key for d in template.details}))
         for one in self._context.unseen.get(self.claim.owner, ()):
@@ -86,16 +88,25 @@ class CrossplaneComposite(Composite):
         templates = (
             replace(t, managed=self.claim.dialect.is_managed(t.group_kind, managed=(), seen=())) for t in made.templates
         )
-        return replace(made, templates=tuple(templates))
+        return made.marked(templates, self.claim.key)
 
-    def _register(self, template: Template) -> "KubernetesObject | Composite | None":
+    def _register(self, template: Template, made: Piped) -> "KubernetesObject | Composite | None":
         """Register the resource of a template that a pipeline made."""
-        fields = {k: v for k, v in template.base.items() if k not in ("apiVersion", "kind")}
+        fields = {k: copied(v) for k, v in template.base.items() if k not in ("apiVersion", "kind")}
         head = template.name, template.api_version, template.kind
         if template.composite:
             return self.composite(*head, fields=fields)
+        for path, scalar in made.scalars.get(template.name, {}).items():
+            fieldpath.put(fields, path, self._filled(scalar))
+        awaits = made.awaited.get(template.name, ())
         ready = ordering.ready(template)
-        return self.child(*head, managed=template.managed, ready=ready, fields=fields)
+        return self.child(*head, managed=template.managed, ready=ready, awaits=awaits, fields=fields)
+
+    def _filled(self, scalar: Scalar) -> pulumi.Output[Any]:
+        """What a template writes in the place of a field of another resource, once that one is created."""
+        [source] = [c for c in self._children if c.template == scalar.reading.resource]
+        assert isinstance(source, KubernetesObject)  # it is registered before those that wait for it
+        return self._observe(source).apply(lambda document: evaluate(gofunction.filled, scalar, document))
 
     def _keep(self, one: HeldObject, made: Piped) -> None:
         """Register an object as it is, which the pipeline does not make now, for what it has not seen yet."""

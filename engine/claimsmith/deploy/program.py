@@ -353,6 +353,7 @@ def _rank(resource: GivenResource) -> int:
 
 def _summary(claim: PlannedClaim, component: Composite) -> pulumi.Output[dict[str, Any]]:
     secret = {"namespace": claim.connection.namespace, "name": claim.connection.name} if claim.connection else None
+    following = [name for c in claim.walk() if c.piped for name in c.piped.following]
 
     def summary(phase: str, resources: list[dict[str, str]], keys: list[str]) -> dict[str, Any]:
         return {
@@ -363,6 +364,7 @@ def _summary(claim: PlannedClaim, component: Composite) -> pulumi.Output[dict[st
             "resources": resources,
             "connectionSecret": {**secret, "keys": keys} if secret else None,
             **({"connectionKeys": keys} if has_natives(claim) else {}),
+            **({"following": following} if following else {}),
         }
 
     return once_known([component.phase, component.resources, component.connection_keys], summary)

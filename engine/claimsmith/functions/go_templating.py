@@ -23,6 +23,7 @@ from claimsmith.functions.protocol import (
     EXTRA_RESOURCES,
     Condition,
     Function,
+    Later,
     Origin,
     Ready,
     Request,
@@ -38,6 +39,7 @@ from claimsmith.functions.registry import Bind, Place
 from claimsmith.functions.requirements import selector_of
 from claimsmith.patching import environments
 from claimsmith.templating import gofunction, golex
+from claimsmith.templating.readings import Scalar
 
 NAME = f"{TEMPLATING}/composition-resource-name"
 READY = f"{TEMPLATING}/ready"
@@ -76,12 +78,20 @@ def _respond(place: Place, request: Request, text: str, start: Source | None) ->
         raise ComposeError(*(_in_composition(p, start) for p in error.problems)) from error
     answer = _Answer(request)
     origins: dict[str, Origin] = {}
-    for document in found:
+    later: dict[str, Later] = {}
+    for index, document in enumerate(found):
         name = answer.take(document)
         if name is not None:
             origins[name] = partial(_origin, place, rendering, document, start)
+            later[name] = partial(_later, rendering, index, len(found))
     results = tuple(_derived(name, _moved(where, start)) for name, where in rendering.derived)
-    return replace(answer.response(results), origins=origins)
+    return replace(answer.response(results), origins=origins, later=later)
+
+
+def _later(rendering: gofunction.Rendering, index: int, count: int) -> Mapping[fieldpath.Path, Scalar]:
+    """The fields of one document that are nothing but a field of another resource."""
+    found = gofunction.followed(rendering)
+    return found[index] if len(found) == count else {}
 
 
 def _origin(

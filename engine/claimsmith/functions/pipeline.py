@@ -11,17 +11,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from claimsmith.base import fieldpath
 from claimsmith.base.errors import ComposeError, EngineError, ModelError, Problem, Source
 from claimsmith.base.labels import COMPOSITE_LABEL, RESOURCE_NAME, claim_labels
-from claimsmith.base.values import copied, object_at
+from claimsmith.base.values import copied, object_at, value_at
 from claimsmith.dialects.common.klass import Class, Step
 from claimsmith.functions import registry
 from claimsmith.functions.protocol import (
     ENVIRONMENT,
     Condition,
+    Later,
     Origin,
     Ready,
     Request,
@@ -34,6 +35,9 @@ from claimsmith.functions.protocol import (
 )
 from claimsmith.functions.registry import Declared, Place
 from claimsmith.functions.requirements import Sources, selector_of, settled
+
+if TYPE_CHECKING:
+    from claimsmith.templating.readings import Scalar
 
 TRANSITION = "2024-01-01T00:00:00Z"
 """The time of conditions: always the same, so that the same input gives the same output."""
@@ -78,6 +82,8 @@ class Version:
     document: Mapping[str, Any]
     origin: Origin
     """Where a field is written."""
+    later: Later = dict
+    """The fields that are filled in once another resource exists."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,9 +162,21 @@ def run(klass: Class, observed: State, around: Surroundings) -> Outcome:
         for name, resource in response.desired.resources.items():
             if name not in desired.resources or desired.resources[name].document != resource.document:
                 origin = response.origins.get(name) or partial(_step_source, place)
-                versions[name] = (*versions.get(name, ()), Version(step, resource.document, origin))
+                version = Version(step, resource.document, origin, response.later.get(name, dict))
+                versions[name] = (*versions.get(name, ()), version)
         desired, context = response.desired, dict(response.context)
     return Outcome(desired, context, tuple(results), tuple(conditions), versions)
+
+
+def later(name: str, outcome: Outcome) -> dict[fieldpath.Path, Scalar]:
+    """The fields of a resource that are filled in once another resource exists: those that no later step changed."""
+    final = outcome.desired.resources[name].document
+    return {
+        path: scalar
+        for version in outcome.versions.get(name, ())
+        for path, scalar in version.later().items()
+        if value_at(version.document, path, version) == value_at(final, path, final)
+    }
 
 
 def _step_source(place: Place, _: fieldpath.Path) -> Source:

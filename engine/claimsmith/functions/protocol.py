@@ -9,11 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from claimsmith.base import fieldpath
 from claimsmith.base.errors import Problem, Source
 from claimsmith.base.values import copied
+
+if TYPE_CHECKING:
+    from claimsmith.templating.readings import Scalar
 
 ENVIRONMENT = "apiextensions.crossplane.io/environment"
 """The key of the context that holds the environment."""
@@ -147,6 +150,8 @@ class Request:
 
 Origin = Callable[[fieldpath.Path], Source | None]
 """Where a field of a resource is written: in a template, or in the composition."""
+Later = Callable[[], Mapping[fieldpath.Path, "Scalar"]]
+"""The fields of a resource that are nothing but a field of another, which may not be observed yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,6 +166,8 @@ class Response:
     ttl: float = 60.0
     origins: Mapping[str, Origin] = field(default_factory=dict, compare=False, repr=False)
     """Where the fields of resources are written, by their names; looked up only when somebody asks."""
+    later: Mapping[str, Later] = field(default_factory=dict, compare=False, repr=False)
+    """The fields of resources that other resources fill in, by their names; looked up only for a deployment."""
 
     @classmethod
     def to(cls, request: Request) -> Response:

@@ -144,7 +144,7 @@ def _component(
     reader = composite_reader(namespaced=bool(klass.namespaced)) if klass.dialect.pipelined else claim_reader
     constructor = constructor_of(klass, set(_TAKEN), table, sdks, reader)
     specs = types.types_of(klass, name, claim, free)
-    publishes, publish_uses = _publishing(klass, name, constructor, reader)
+    publishes, publish_uses = _publishing(klass, constructor, reader)
     base = "CrossplaneComposite" if klass.dialect.crossplane else "Composite"
     options = _class_options(klass, claim)
     uses = constructor.uses | publish_uses | {base} | ({"BoundBy"} if "bound_by" in options else set())
@@ -170,11 +170,11 @@ def _component(
     }
 
 
-def _publishing(klass: Class, name: str, constructor: Constructor, reader: Reader) -> tuple[str, frozenset[str]]:
+def _publishing(klass: Class, constructor: Constructor, reader: Reader) -> tuple[str, frozenset[str]]:
     """The statement that publishes the connection details, none if there cannot be any; and the names that it needs."""
     sources = [statements.publisher(child.template, child.variable) for child in constructor.published]
     if ordering.is_piped(klass):
-        sources = [f"*self.pipeline({name}.PIPELINE)", *sources]
+        sources = ["*composed", *sources]
     secret, uses = statements.secret(klass, reader)
     details = literal(native.details_of(constructor.natives))
     if details.code != "{}":
@@ -189,20 +189,27 @@ def _publishing(klass: Class, name: str, constructor: Constructor, reader: Reade
 
 
 def _pipeline(klass: Class) -> str:
-    """The steps of a composition as they are written, as Python: a template is one literal for each of its lines."""
+    """The steps of a composition as they are written, as Python: a template is one literal for each of its lines.
+
+    As in other components, a mapping of several entries ends in a comma: ruff then writes each on a line of its own.
+    """
     return "(" + "".join(f"{_code(step)}," for step in klass.document.data["spec"]["pipeline"]) + ")"
 
 
 def _code(value: Any) -> str:
     match value:
         case dict():
-            return "{" + "".join(f"{key!r}: {_code(item)}," for key, item in value.items()) + "}"
+            return "{" + _entries([f"{key!r}: {_code(item)}" for key, item in value.items()]) + "}"
         case list():
-            return "[" + "".join(f"{_code(item)}," for item in value) + "]"
+            return "[" + _entries([_code(item) for item in value]) + "]"
         case str() if "\n" in value:
             return _text_block(value)
         case _:
             return repr(value)
+
+
+def _entries(items: Sequence[str]) -> str:
+    return ", ".join(items) + ("," if len(items) > 1 else "")
 
 
 def _class_options(klass: Class, claim: ClaimType) -> dict[str, str]:

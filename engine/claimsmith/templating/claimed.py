@@ -87,7 +87,7 @@ def printed(value: Any, show: Callable[[Any], str]) -> str:
 def included(text: str) -> str:
     """The output of a named template, as a value."""
     plain, inserted = insertions.unmarked(text)
-    return Claimed(plain, text) if inserted else plain
+    return plain if all(place.own for place in inserted) else Claimed(plain, text)
 
 
 def called(function: Function, arguments: Sequence[Any], seed: tuple[bytes, ...]) -> Any:

@@ -10,14 +10,14 @@ be missing where it is the condition of `if` or `with`, or goes straight into a 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from claimsmith.base import fieldpath
 from claimsmith.base.errors import Source, suggest
 from claimsmith.golang import inputs
-from claimsmith.templating import claimed, functions, goast, insertions, limits
+from claimsmith.templating import claimed, functions, goast, insertions, limits, readings
 from claimsmith.templating.functions.builtins import text_of, truth
 from claimsmith.templating.functions.registry import Function
 from claimsmith.templating.goparse import Tree
@@ -46,6 +46,8 @@ class Rules:
     """What values that Go would draw at random are derived from."""
     derived: Mapping[int, int] = field(default_factory=dict)
     """The calls of such functions: the number of each in the text, by its position."""
+    register: readings.Register = field(default_factory=lambda: readings.Register(None))
+    """The fields of observed resources that are printed."""
 
 
 def execute(tree: Tree, data: dict[str, Any], rules: Rules | None = None) -> limits.Output:
@@ -120,6 +122,11 @@ class _Run:
             self.output.write(text)
 
     def print(self, pos: int, pipe: goast.Pipe, value: Any) -> None:
+        if self.rules and isinstance(value, readings.Seen):
+            with raised_at(self.place, pos):
+                self.budget.spend(limits.size(value.value))
+            self.write(pos, self.rules.register.printed(value))
+            return
         if value is None and self.rules:
             value = "<no value>"
         if value is None:
@@ -139,7 +146,7 @@ class _Run:
         outer = len(self.scope)
         for pipe, body in node.branches:
             value = self.pipe(pipe, dot, lenient=True)
-            if truth(value):
+            if truth(readings.plain(value)):
                 self.block(body, value if node.keyword == "with" else dot)
                 break
         else:
@@ -148,7 +155,7 @@ class _Run:
 
     def loop(self, node: goast.Range, dot: Any) -> None:
         outer = len(self.scope)
-        value = self.pipe(node.pipe, dot)
+        value = readings.plain(self.pipe(node.pipe, dot))
         del self.scope[outer:]
         empty = True
         for key, item in self.items(node, value):
@@ -226,13 +233,21 @@ class _Run:
         values = [self.operand(argument, dot, lenient=function.lenient) for argument in arguments]
         values += [] if final is _NOTHING else [final]
         with raised_at(self.place, name.pos):
-            accepted = function.accept(values)
-            self.budget.spend(function.cost(accepted))
-            if self.rules and name.name == "include":
+            if self.rules is None:
+                return self.result(function, values)
+            if name.name == "include":
+                accepted = function.accept(values)
+                self.budget.spend(function.cost(accepted))
                 return self.include(name.pos, *accepted)
-            seed = (self.seed(name.pos),) if self.rules and name.pos in self.rules.derived else ()
-            result = claimed.called(function, accepted, seed) if self.rules else function.call(*accepted)
-            self.budget.spend(limits.fits(limits.width(result)))
+            seed = (self.seed(name.pos),) if name.pos in self.rules.derived else ()
+            return self.rules.register.called(function, values, lambda given: self.result(function, given, seed))
+
+    def result(self, function: Function, values: Sequence[Any], seed: tuple[bytes, ...] = ()) -> Any:
+        """The result of a function, which is paid for."""
+        accepted = function.accept(values)
+        self.budget.spend(function.cost(accepted))
+        result = claimed.called(function, accepted, seed) if self.rules else function.call(*accepted)
+        self.budget.spend(limits.fits(limits.width(result)))
         return result
 
     def seed(self, pos: int) -> bytes:
@@ -247,7 +262,7 @@ class _Run:
         value = None
         for argument in arguments:
             value = self.operand(argument, dot, lenient=True)
-            if truth(value) == (name == "or"):
+            if truth(readings.plain(value)) == (name == "or"):
                 return value
         return value if final is _NOTHING else final
 
@@ -279,6 +294,13 @@ class _Run:
 
     def walk(self, pos: int, value: Any, names: tuple[str, ...], *, lenient: bool) -> Any:
         """The value at a chain of fields."""
+        if not self.rules or not names:
+            return self.reach(pos, value, names, lenient=lenient)
+        found = self.reach(pos, readings.plain(value), names, lenient=lenient)
+        return self.rules.register.below(value, names, found)
+
+    def reach(self, pos: int, value: Any, names: tuple[str, ...], *, lenient: bool) -> Any:
+        """The same for a value of which it does not matter where it is from."""
         if self.rules and self.rules.missing != "error" and value is None:
             return None
         for index, name in enumerate(names):

@@ -14,8 +14,10 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
+from claimsmith.base import fieldpath
 from claimsmith.base.documents import Document, read_documents
-from claimsmith.base.errors import Source
+from claimsmith.base.errors import EngineError, Source
+from claimsmith.base.values import walk
 from claimsmith.golang import yaml as goyaml
 from claimsmith.templating import claimed, functions, goeval, golex, goparse, goread, limits
 from claimsmith.templating.functions import composition, derived, remaining
@@ -23,11 +25,14 @@ from claimsmith.templating.functions.registry import Function
 from claimsmith.templating.goeval import Rules
 from claimsmith.templating.insertions import Inserted, places_of_marks, refuse_strays, unmarked
 from claimsmith.templating.problems import Place, TemplateError, raised_at
+from claimsmith.templating.readings import Reading, Register, Scalar, scalars
 
 MISSING = ("default", "invalid", "zero", "error")
 """The values of Go's option `missingkey`."""
 OF_OTHERS = ("observed", "desired")
 """The data that a claim's author can have a say in; context and environment are the platform's."""
+_FIELD = "field: "
+"""What stands before a value when it is read by itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +47,8 @@ class Rendering:
     parts: Sequence[tuple[int, int, bool]] = field(default=(), repr=False)
     """Where each part begins: in the text, and in the template; and whether it is text of the template itself."""
     template: Place = field(default=Place("", ""), repr=False)
+    readings: Sequence[Reading] = field(default=(), repr=False)
+    """The fields of observed resources that are printed, by the numbers in `inserted`."""
 
     def origin(self, where: Source) -> Source:
         """The place in the template that wrote a place of the text."""
@@ -78,20 +85,50 @@ def render(
         calls = goread.called(tree, derived.FAMILY.functions)
         seen = limits.plain(data)
         seen |= {key: claimed.texts_of(seen[key]) for key in OF_OTHERS if key in seen}
-        output = goeval.execute(tree, seen, Rules(table(), missing, seed, calls))
+        register = Register(seen)
+        output = goeval.execute(tree, seen, Rules(table(), missing, seed, calls, register))
     drawn = tuple((_word(text, pos), tree.place.at(pos)) for pos in calls)
     written = str(output)
     removed = places_of_marks(written)
     parts = [(begin - bisect_left(removed, begin), pos, literal) for begin, pos, literal in output.begins]
     final, inserted = unmarked(written)
-    return Rendering(final, tuple(inserted), drawn, parts, tree.place)
+    return Rendering(final, tuple(inserted), drawn, parts, tree.place, tuple(register.found))
 
 
 def documents(rendering: Rendering, *, file: str) -> list[Document]:
     """The documents of the output, read as Kubernetes reads YAML; the last of a repeated key counts."""
     with raised_at():
         refuse_strays(rendering.text, list(rendering.inserted), file)
-        return read_documents(rendering.text, file=file, repeated=True, plain=goyaml.of_kubernetes)
+        return _documents(rendering.text, file)
+
+
+def _documents(text: str, file: str) -> list[Document]:
+    return read_documents(text, file=file, repeated=True, plain=goyaml.of_kubernetes)
+
+
+def followed(rendering: Rendering) -> list[dict[fieldpath.Path, Scalar]]:
+    """The scalars of each document that are nothing but a field of an observed resource, by their paths.
+
+    To find them, the output is read once more with a word in the place of each such field.
+    """
+    places = {(i.start, i.end): rendering.readings[i.number] for i in rendering.inserted if i.number is not None}
+    text, words = scalars(rendering.text, places)
+    try:
+        written = _documents(text, "") if words else []
+    except EngineError:
+        return []
+    return [{p: words[v] for p, v in walk(d.data) if isinstance(v, str) and v in words} for d in written]
+
+
+def filled(scalar: Scalar, document: Any) -> Any:
+    """What a template writes in the place of a scalar, once its resource is observed as this document."""
+    text = scalar.reading.text(document)
+    quotes = scalar.quotes
+    start = len(_FIELD) + len(quotes)
+    output = f"{_FIELD}{quotes}{text}{quotes}\n"
+    with raised_at():
+        refuse_strays(output, [Inserted(start, start + len(text))], scalar.reading.resource)
+        return _documents(output, scalar.reading.resource)[0].data[_FIELD[:-2]]
 
 
 def _word(text: str, pos: int) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import yaml
@@ -18,11 +18,13 @@ from claimsmith.base.errors import Source
 from claimsmith.templating.problems import refusal
 
 # Halves of surrogate pairs: no document can hold them.
-_OPEN, _CLOSE = "\udce0", "\udce1"
-_MARKED = re.compile(f"{_OPEN}([^{_OPEN}{_CLOSE}]*){_CLOSE}")
+_OPEN, _CLOSE, _OWN = "\udce0", "\udce1", "\udce2"
+_DIGITS = "\udcf0\udcf1\udcf2\udcf3\udcf4\udcf5\udcf6\udcf7\udcf8\udcf9"
+_ANY = f"[{_OPEN}{_CLOSE}{_OWN}{_DIGITS}]"
+_MARKED = re.compile(f"{_OPEN}({_OWN}?)([{_DIGITS}]*)([^{_ANY[1:-1]}]*){_CLOSE}")
 _SURROGATES = re.compile("[\ud800-\udfff]")
 """Halves of pairs: they have no bytes for a parser to read."""
-_MARKS = re.compile(f"[{_OPEN}{_CLOSE}]")
+_MARKS = re.compile(_ANY)
 _HARMLESS = re.compile(r"[A-Za-z0-9]([A-Za-z0-9_./+@ -]*[A-Za-z0-9])?")
 _Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
@@ -39,6 +41,10 @@ class Inserted:
 
     start: int
     end: int
+    number: int | None = field(default=None, compare=False)
+    """The number that it was given, to find it again."""
+    own: bool = field(default=False, compare=False)
+    """Whether it is a text of the template, which is followed but may be anything."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,9 +63,18 @@ def marked(text: str) -> str:
     return f"{_OPEN}{_MARKS.sub('?', text)}{_CLOSE}"
 
 
+def numbered(text: str, number: int) -> str:
+    """A printed text with a number in its mark, or in a new one; unchanged if only parts of it are marked."""
+    digits = "".join(_DIGITS[int(digit)] for digit in str(number))
+    if not _MARKS.search(text):
+        return f"{_OPEN}{_OWN}{digits}{text}{_CLOSE}"
+    whole = _MARKED.fullmatch(text)
+    return f"{_OPEN}{whole[1]}{digits}{whole[3]}{_CLOSE}" if whole else text
+
+
 def without_marks(text: str) -> str:
     """A text that nobody marked; what looks like a mark in it is none."""
-    return _MARKS.sub("?", text) if _OPEN in text or _CLOSE in text else text
+    return _MARKS.sub("?", text) if _MARKS.search(text) else text
 
 
 def unmarked(text: str) -> tuple[str, list[Inserted]]:
@@ -68,10 +83,12 @@ def unmarked(text: str) -> tuple[str, list[Inserted]]:
     found: list[Inserted] = []
     length = last = 0
     for match in _MARKED.finditer(text):
-        parts += [text[last : match.start()], match[1]]
+        own, digits, inner = match.groups()
+        parts += [text[last : match.start()], inner]
         length += match.start() - last
-        found.append(Inserted(length, length + len(match[1])))
-        length += len(match[1])
+        number = int("".join(str(_DIGITS.index(digit)) for digit in digits)) if digits else None
+        found.append(Inserted(length, length + len(inner), number, bool(own)))
+        length += len(inner)
         last = match.end()
     return "".join([*parts, text[last:]]), found
 
@@ -83,7 +100,7 @@ def places_of_marks(text: str) -> list[int]:
 
 def refuse_strays(text: str, inserted: list[Inserted], file: str) -> None:
     """Refuse an output in which a printed text is more than a value."""
-    doubtful = [i for i in inserted if not _HARMLESS.fullmatch(text, i.start, i.end)]
+    doubtful = [i for i in inserted if not i.own and not _HARMLESS.fullmatch(text, i.start, i.end)]
     if not doubtful:
         return
     try:

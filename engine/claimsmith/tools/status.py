@@ -58,6 +58,11 @@ class ClaimStatus:
             return f"{secret['namespace']}/{secret['name']}: {', '.join(secret['keys'])}"
         return f"stack output: {', '.join(keys)}" if keys else "none asked for"
 
+    @property
+    def following(self) -> tuple[str, ...]:
+        """The resources that its pipelines add with a later deployment."""
+        return tuple(self.details.get("following") or ())
+
     def to_dict(self) -> dict[str, Any]:
         """The claim for a machine to read."""
         return {"claim": str(self.claim), **self.details}

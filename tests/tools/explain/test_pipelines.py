@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 from claimsmith.project.project import Project
+from claimsmith.tools.explain.project import explanations
 from claimsmith.tools.explain.project import trace as trace_of
+from tests.support import piped_project
 from tests.support.samples import write_files
 
 COMPOSITION = "components/store/composition.yaml"
@@ -154,3 +156,72 @@ def test_a_template_that_is_no_block_of_text_has_no_lines_of_its_own(tmp_path: P
     [step] = trace_of(Project(write_files(tmp_path, files)), "dev", "shop", child="quoted", field="data.a").steps
     assert step.where is not None
     assert step.where.line == head.count("\n") - 4
+
+
+def test_a_field_that_another_resource_fills_in(tmp_path: Path) -> None:
+    project = piped_project.project(tmp_path)
+    written, filled = trace_of(project, "dev", "my", child="asubnet", field="spec.forProvider.networkId").steps
+    assert written.value == "<no value>"
+    assert filled.what == "filled in once 'network' exists, from its status.atProvider.id"
+    for step in (written, filled):
+        assert step.where is not None
+        assert step.where.line == piped_project.line_of("id")
+
+
+def test_resources_of_a_pipeline_have_the_places_that_write_them(tmp_path: Path) -> None:
+    [found] = explanations(piped_project.project(tmp_path), "dev")
+    lines = {child.template: child.where.line for child in found.children}
+    text = piped_project.PLATFORM.splitlines()
+    assert {name: text[line - 1].strip() for name, line in lines.items()} == {
+        "network": "kind: Network",
+        "asubnet": "kind: Subnet",
+        "node": "kind: Node",
+        "tag": "input:  # tags",
+    }
+
+
+NESTED = """\
+---
+apiVersion: apiextensions.crossplane.io/v1
+kind: CompositeResourceDefinition
+metadata: {name: inners.example.org}
+spec:
+  group: example.org
+  names: {kind: Inner, plural: inners}
+  versions:
+    - name: v1
+      served: true
+      referenceable: true
+      schema:
+        openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}
+---
+apiVersion: apiextensions.crossplane.io/v1
+kind: Composition
+metadata: {name: inners}
+spec:
+  compositeTypeRef: {apiVersion: example.org/v1, kind: Inner}
+  mode: Pipeline
+  pipeline:
+    - step: patches
+      functionRef: {name: function-patch-and-transform}
+      input:
+        apiVersion: pt.fn.crossplane.io/v1beta1
+        kind: Resources
+        resources:
+          - name: bucket
+            base: {apiVersion: s3.example.org/v1, kind: Bucket, spec: {region: eu}}
+"""
+
+
+def test_a_composite_that_a_pipeline_composes(tmp_path: Path) -> None:
+    """It is one of the templates that the pipeline makes: its class lists none."""
+    platform = piped_project.PLATFORM.replace("kind: Node\n", "kind: Inner\n").replace(
+        "              apiVersion: ec2.example.org/v1\n              kind: Inner",
+        "              apiVersion: example.org/v1\n              kind: Inner",
+    )
+    project = piped_project.project(tmp_path, platform=platform + NESTED)
+    [found] = explanations(project, "dev")
+    assert [inner.template for inner in found.nested] == ["node"]
+    [step] = trace_of(project, "dev", "my", child="node", field="spec.region").steps
+    assert "written by the step 'graph'" in step.what
+    assert trace_of(project, "dev", "my", child="node/bucket", field="spec.region").value == "eu"

@@ -9,6 +9,7 @@ import yaml
 
 from claimsmith.project.project import Project
 from claimsmith.tools.review.stack import review_stack
+from tests.support import piped_project
 from tests.support.crossplane_documents import XR, definition, piped, step
 from tests.support.samples import write_files
 
@@ -55,3 +56,16 @@ def test_a_changed_claim_of_a_pipeline(tmp_path: Path) -> None:
     assert (changed.path, changed.old, changed.new) == ("spec.size", 1, 2)
     assert changed.cause is not None
     assert "written by the step 'text', which runs function-go-templating" in changed.cause.what
+
+
+def test_a_field_that_another_resource_fills_in(tmp_path: Path) -> None:
+    """It is shown by its origin, and a template that reads another field changes it."""
+    old = "status.atProvider.id }}"
+    before = piped_project.project(tmp_path / "before")
+    changed = piped_project.PLATFORM.replace(old, "status.atProvider.arn }}")
+    after = piped_project.project(tmp_path / "after", platform=changed)
+    [claim] = review_stack(before, after, "dev").claims
+    [subnet] = [r for r in claim.resources if r.part == "asubnet"]
+    [field] = subnet.fields
+    assert field.path == "spec.forProvider.networkId"
+    assert [str(side).rpartition(".")[2].strip(">") for side in (field.old, field.new)] == ["id", "arn"]

@@ -71,7 +71,7 @@ class AddedObject:
                     yield Step("secret", f"{source.prefix}{name}: the key {original!r} of the {origin}", MASKED, detail)
 
     def _place(self, source: SecretSource, within: str = "") -> Source | None:
-        templates = {t.name: t for t in self.here.draft.binding.klass.templates}
+        templates = {t.name: t for t in self.here.draft.templates}
         template = templates.get(source.child)
         return document_of(self.here, template).source_of(f"{template.at}{within}") if template else None
 

@@ -268,7 +268,7 @@ def explain_child(here: Place, child: Child, planned: Child | None) -> Explained
         external_name=value_at(child.document, ("metadata", "annotations", EXTERNAL_NAME)) or None,
         previous_name=template.previous_name,
         urn=here.urn(child.document, template.name),
-        where=document_of(here, template).source_of(template.at),
+        where=_where(here, template),
         engine=template.opaque.engine if template.opaque else None,
         patches=explain_patches(here, template, child.outcomes),
         references=tuple(references(here, child, planned)),
@@ -279,6 +279,13 @@ def explain_child(here: Place, child: Child, planned: Child | None) -> Explained
         timeout=options.timeout,
         options=tuple(native_options_text(child.document) if template.native else options_text(options)),
     )
+
+
+def _where(here: Place, template: Template) -> Source:
+    """Where a resource is written: its template, or the line of a pipeline's step that makes it."""
+    piped = here.draft.piped
+    written = piped.written_by(template.name, ("kind",)) if piped else None
+    return (written and written[1]) or document_of(here, template).source_of(template.at)
 
 
 def explain_patches(here: Place, template: Template, outcomes: Sequence[Outcome]) -> tuple[ExplainedPatch, ...]:

@@ -170,7 +170,7 @@ def _bound(
         who=_who(draft, here),
         existing=Existing(klass.key, here.urn(dict(klass.static), "hold", patch=True)) if klass.static else None,
         children=tuple(children.explain_child(here, c, made.get(c.address)) for c in ordered),
-        nested=tuple(_nested(here, t) for t in klass.templates if t.composite),
+        nested=tuple(_nested(here, t) for t in draft.templates if t.composite),
         secrets=children.explain_secrets(here),
         details=children.explain_details(here),
         records=tuple(_recorded(w) for w in added_objects(here) if w.by == "record"),

@@ -117,7 +117,7 @@ def _steps(composed: _Composed, path: fieldpath.Path) -> Iterator[Step]:
     document: dict[str, Any] = templated(opaque, template.base, claim) if opaque else copied(dict(template.base))
     value = copied(value_at(document, path))
     if composed.here.draft.piped:
-        yield from _pipeline(composed.here.draft.piped, template.name, path)
+        yield from _pipeline(composed.here.draft.piped, template, path)
     elif value is not ABSENT:
         yield _template(composed, opaque.engine, value) if opaque else _base(composed, path, value)
     sides = {**beside, Side.resource: document}
@@ -178,16 +178,22 @@ def _template(composed: _Composed, engine: str, value: Any) -> Step:
     return Step("template", f"written by the {engine} template", value, _document(composed).source_of(at))
 
 
-def _pipeline(piped: Piped, name: str, path: fieldpath.Path) -> Iterator[Step]:
+def _pipeline(piped: Piped, template: Template, path: fieldpath.Path) -> Iterator[Step]:
     """What the steps of the pipeline wrote, each with the line that did."""
     before: Any = ABSENT
-    for version in piped.versions.get(name, ()):
+    for version in piped.versions.get(template.name, ()):
         value = value_at(dict(version.document), path)
         if value != before:
             word = "written" if before is ABSENT else "removed" if value is ABSENT else "changed"
             what = f"{word} by the step {version.step.name!r}, which runs {version.step.function}"
             yield Step("template", what, copied(value), version.origin(path))
         before = value
+    scalar = piped.scalars.get(template.name, {}).get(path)
+    if scalar:
+        reading = scalar.reading
+        what = f"filled in once {reading.resource!r} exists, from its {fieldpath.to_text(reading.path)}"
+        written = piped.written_by(template.name, path)
+        yield Step("reference", what, value_at(dict(template.base), path), written[1] if written else None)
 
 
 def _base(composed: _Composed, path: fieldpath.Path, value: Any) -> Step:
@@ -301,7 +307,7 @@ def _all(here: Place, prefix: str) -> Iterator[tuple[str, _Composed | AddedObjec
         document, name = final.get(child.address, child.document), child.template.name
         urn = here.urn(child.document, name)
         yield f"{prefix}{name}", _Composed(here, child.template, child.document, document, child, urn)
-    templates = {t.name: t for t in draft.binding.klass.templates}
+    templates = {t.name: t for t in draft.templates}
     for inner in draft.nested:
         document = inner.binding.claim.data
         below = next((p for p in planned.nested if p.template == inner.template), None) if planned else None

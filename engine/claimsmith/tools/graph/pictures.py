@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import Any
 
 from claimsmith.base import fieldpath
@@ -21,6 +22,7 @@ from claimsmith.compose.references import Candidate, Table
 from claimsmith.compose.released import Released
 from claimsmith.compose.workload_plan import PlannedWorkload
 from claimsmith.dialects.common.klass import Class, Side, Template
+from claimsmith.dialects.common.ordering import is_piped
 from claimsmith.platform.offers import dialect_of
 from claimsmith.platform.selection import Unbound
 from claimsmith.providers import tokens
@@ -59,7 +61,10 @@ def narrowed(graph: Graph, outermost: Iterable[str]) -> Graph:
 
 
 def of_class(klass: Class, table: Table) -> Graph:
-    """What a class makes of a claim, before there is one: which of its fields go where, what refers to what."""
+    """What a class makes of a claim, before there is one: which of its fields go where, what refers to what.
+
+    What a pipeline of functions makes is known for a claim only: of its class, the steps are drawn.
+    """
     claim, frame = f"claim {klass.serves}", f"class {klass.key}"
     where = klass.document.source_of("metadata.name")
     nodes = [
@@ -73,6 +78,9 @@ def of_class(klass: Class, table: Table) -> Graph:
         kind: Kind = "claim" if template.composite else "resource"
         nodes.append(Node(f"{frame}/{template.name}", template.kind, template.name, kind, parent=frame))
         edges += _sibling_edges(klass, template, frame, table)
+    if is_piped(klass):
+        nodes += [Node(f"{frame}/{s.name}", s.name, s.function, "resource", parent=frame) for s in klass.steps]
+        edges += [Edge(f"{frame}/{a.name}", f"{frame}/{b.name}", "then") for a, b in pairwise(klass.steps)]
     keys = _keys(klass)
     if keys:
         secret = f"{frame} secret"

@@ -169,7 +169,7 @@ def _provided(plan: Plan, documents: Mapping[ObjectKey, Document]) -> Iterator[P
 
 def _claim(plan: Plan, claim: PlannedClaim, here: _Place, prefix: str, root: str) -> Iterator[PlannedResource]:
     account = "/".join(claim.binding.klass.service_account or ())
-    templates = {t.name: t for t in claim.binding.klass.templates}
+    templates = {t.name: t for t in claim.templates}
     for inner in claim.nested:
         words = templates[inner.template].names if inner.template in templates else ()
         kind = inner.binding.claim.key.group_kind
@@ -295,7 +295,7 @@ def _composed(plan: Plan, drafts: list[Draft]) -> Iterator[tuple[str, _Place]]:
 
 
 def _composed_in(draft: Draft, here: _Place) -> Iterator[tuple[str, _Place]]:
-    names = {draft.identity.name_of(t.named_after): t for t in draft.binding.klass.templates}
+    names = {draft.identity.name_of(t.named_after): t for t in draft.templates}
     for application in draft.applications:
         template = names[application.key.name]
         kind = application.key.group_kind

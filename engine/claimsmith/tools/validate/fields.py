@@ -101,6 +101,12 @@ def _blamed(
             what = f"{claim.address}, child {template.name!r}: {problem.path}: {problem.what} (patch at {place})"
             yield quotable(replace(problem, what=what, where=claim.binding.claim.document.source_of(read), path=read))
             return
+    written = claim.piped.written_by(template.name, path) if claim.piped else None
+    if written:
+        step, where = written
+        what = f"{claim.address}, child {template.name!r}: {problem.what} (written by the step {step.name!r})"
+        yield quotable(replace(problem, what=what, where=where))
+        return
     if template.opaque:
         what = f"{claim.address}, child {template.name!r}: {problem.path}: {problem.what}"
         yield replace(problem, what=what, where=document.source_of(template.at), path=template.at)
