@@ -62,7 +62,9 @@ $(VENV)/.fuzz: $(STAMP) requirements-fuzz.txt
 	@touch $@
 
 # ONLY=render names one, REPEATS=9 runs each pair more often; LAST=1 looks at the last results instead of running.
-BENCH = $(BIN)/python -m benchmarks $(ONLY) $(if $(REPEATS),--repeats $(REPEATS)) $(if $(LAST),--last)
+# PEER=crossplane PEER_FUNCTIONS=functions.yaml compares `functions` with Crossplane's render command.
+BENCH = $(BIN)/python -m benchmarks $(ONLY) $(if $(REPEATS),--repeats $(REPEATS)) $(if $(LAST),--last) \
+	$(if $(PEER),--peer "$(PEER)" --peer-functions "$(PEER_FUNCTIONS)")
 
 bench: $(STAMP) toolchain ## Measure speed and growth beside what they are compared with, about a quarter of an hour
 	$(BENCH)

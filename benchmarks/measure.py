@@ -18,6 +18,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from benchmarks.peer import Peer
+
 ROOT = Path(__file__).resolve().parents[1]
 
 Task = Callable[[], dict[str, float]]
@@ -60,6 +62,8 @@ class Settings:
     repeats: int = 5
     budget: float = 100.0
     """Seconds for each benchmark, after which no further repeat is begun; two are made in any case."""
+    peer: Peer | None = None
+    """Crossplane's render command, if the user has it."""
 
 
 def pairs(one: Task, other: Task, settings: Settings) -> list[tuple[dict[str, float], dict[str, float]]]:
@@ -94,10 +98,16 @@ def task(name: str, *arguments: str) -> Task:
 
 def processor_time(command: Sequence[str]) -> Task:
     """The processor time of a whole program."""
+    return processor_times([command])
+
+
+def processor_times(commands: Sequence[Sequence[str]]) -> Task:
+    """The processor time of whole programs, one after the other."""
 
     def measure() -> dict[str, float]:
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        run(command)
+        for command in commands:
+            run(command)
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         return {"seconds": after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime}
 

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
-from benchmarks import workload
-from benchmarks.measure import ROOT, Row, Settings, middle, pairs, processor_time, ratios, run, task
+from benchmarks import peer, workload
+from benchmarks.measure import ROOT, Row, Settings, middle, pairs, processor_time, processor_times, ratios, run, task
 
 GROWTH = ("render", "bind", "validate", "review")
 """The commands whose time must grow with the claims, and not faster."""
 SMALL, LARGE, CHILDREN = 100, 10_000, 5
+ONE_RENDER = "one `claimsmith render XR COMPOSITION`, against one of Crossplane's render command"
+START = "from claimsmith.cli import main; main()"
+"""A program that is the command, with the interpreter of the benchmarks."""
 AWS = (250, 500, 1000)
 """The numbers of claims with types of a large provider: the first is what the others are compared with."""
 
@@ -31,7 +35,7 @@ def start(settings: Settings, folder: Path) -> list[Row]:
     """How long one `claimsmith render XR COMPOSITION` takes beside the bare import of its libraries."""
     files = map(str, workload.write_composite(folder / "start"))
     found = pairs(
-        processor_time([sys.executable, "-c", "from claimsmith.cli import main; main()", "render", *files]),
+        processor_time([sys.executable, "-c", START, "render", *files]),
         processor_time([sys.executable, "-c", "import typer, pydantic, yaml"]),
         Settings(max(settings.repeats, 15), settings.budget),
     )
@@ -66,17 +70,54 @@ def conformance(settings: Settings, _: Path) -> list[Row]:
     ]
 
 
-def functions(settings: Settings, _: Path) -> list[Row]:
-    """How long the shared compositions with functions take in one process, its start included."""
-    folder = ROOT.parent / "shared" / "conformance" / "functions"
-    if not folder.is_dir():
+def functions(settings: Settings, folder: Path) -> list[Row]:
+    """How long the shared compositions with functions take in one process, its start included.
+
+    Beside Crossplane's render command with running functions, where the user has named both.
+    """
+    shared = ROOT.parent / "shared" / "conformance" / "functions"
+    if not shared.is_dir():
         print("functions: left out, the shared data is not beside this repository", file=sys.stderr)
         return []
-    measure = task("functions", str(folder))
+    cases = peer.compositions(shared)
+    measure = task("functions", str(shared), *(case.name for case in cases))
     found = [measure() for _ in range(max(settings.repeats, 3))]
     each = [1000 * f["seconds"] / f["cases"] for f in found]
-    detail = f"{found[0]['cases']:.0f} compositions in one process, its start and all child processes included"
-    return [Row("functions", "time for a composition with functions", each, unit="ms", detail=detail)]
+    detail = f"{len(cases)} compositions in one process, its start and all child processes included"
+    alone = Row("functions", "time for a composition with functions", each, unit="ms", detail=detail)
+    return [alone, *(_beside(settings.peer, cases, folder, settings) if settings.peer else [])]
+
+
+def _beside(other: peer.Peer, cases: Sequence[Path], folder: Path, settings: Settings) -> list[Row]:
+    """The compositions that both render, and the start of one render, beside Crossplane's render command."""
+    served = [case for case in cases if other.serves(case / "composition.yaml")]
+    if not served:
+        raise SystemExit(f"functions: {other.functions} serves none of the compositions")
+    calls = [other.call(peer.inputs(case), folder / case.name) for case in served]
+    names = [case.name for case in served]
+    found = pairs(task("functions", str(served[0].parent), *names), processor_times(calls), settings)
+    each = " against ".join(f"{middle(found, side) / len(served) * 1000:.1f} ms" for side in (0, 1))
+    detail = f"{each} for each of {len(served)}; the time of the running functions is not counted"
+    measure = "compositions with functions in one process, against Crossplane's render command for each"
+    first = served[0]
+    started = pairs(
+        processor_time([sys.executable, "-c", START, "render", *_words_of(peer.inputs(first))]),
+        processor_time(calls[0]),
+        Settings(max(settings.repeats, 15), settings.budget),
+    )
+    times = " against ".join(f"{middle(started, side) * 1000:.0f} ms" for side in (0, 1))
+    steps = ", ".join(peer.used(first / "composition.yaml"))
+    return [
+        Row("functions", measure, ratios(found), detail=detail),
+        Row("functions", ONE_RENDER, ratios(started), detail=f"{times}, one composition with {steps}"),
+    ]
+
+
+def _words_of(files: peer.Inputs) -> list[str]:
+    """A composition as arguments of `claimsmith render`."""
+    flags = (("--xrd", files.definition), ("-e", files.extra), ("--required-schemas", files.schemas))
+    given = [word for flag, path in flags if path for word in (flag, str(path))]
+    return [str(files.composite), str(files.composition), *given]
 
 
 def render(settings: Settings, folder: Path) -> list[Row]:

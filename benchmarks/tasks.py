@@ -15,7 +15,7 @@ from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any
 
-from benchmarks import workload
+from benchmarks import peer, workload
 
 REVIEWED = 10
 """The exit code of a review that finds changes."""
@@ -220,37 +220,22 @@ def conformance(folder: str) -> dict[str, float]:
     return {"seconds": seconds, "cases": len(cases)}
 
 
-def functions(folder: str) -> dict[str, float]:
-    """The first pass of the shared compositions with functions, each file read and each document composed.
-
-    Those with scripts are left out, which run only where a project permits it.
-    """
-    from claimsmith.base.errors import EngineError
+def functions(folder: str, *names: str) -> dict[str, float]:
+    """The first pass of compositions with functions in this one process, each file read and each document composed."""
     from claimsmith.tools.render import composite as render
 
-    cases = [path for path in sorted(Path(folder).iterdir()) if path.is_dir() and not _has_script(path)]
-    refused = 0
-    for case in cases:
-        definition, extra, schemas = case / "xrd.yaml", case / "extra.yaml", case / "schemas"
-        files = render.Files(
-            case / "xr.yaml",
-            case / "composition.yaml",
-            extra=[extra] if extra.is_file() else [],
-            definition=definition if definition.is_file() else None,
-            schemas=schemas if schemas.is_dir() else None,
+    for name in names:
+        files = peer.inputs(Path(folder) / name)
+        render.render(
+            render.Files(
+                files.composite,
+                files.composition,
+                extra=[files.extra] if files.extra else [],
+                definition=files.definition,
+                schemas=files.schemas,
+            )
         )
-        try:
-            render.render(files)
-        except EngineError:
-            refused += 1
-    # The peer refuses those with an expected error; one more has a definition that writes a key twice.
-    wanted = 1 + sum((case / "expected_error.txt").is_file() for case in cases)
-    assert refused == wanted, f"{refused} cases are refused, {wanted} should be"
-    return {"seconds": _processor_time(), "cases": len(cases) - refused}
-
-
-def _has_script(case: Path) -> bool:
-    return "function-python" in (case / "composition.yaml").read_text(encoding="utf-8")
+    return {"seconds": _processor_time(), "cases": len(names)}
 
 
 def _processor_time() -> float:

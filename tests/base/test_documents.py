@@ -194,3 +194,8 @@ def test_all_problems_of_a_text_are_told_at_once() -> None:
 def test_the_deepest_that_is_read() -> None:
     depth = MAX_DEPTH - 1
     assert one("a: " + "[" * depth + "]" * depth).data
+
+
+def test_plain_texts_are_those_of_yaml_1_2() -> None:
+    [document] = read_documents("a: N\nb: yes\nc: off\nd: 010\ne: true\n", file="x.yaml")
+    assert document.data == {"a": "N", "b": "yes", "c": "off", "d": "010", "e": True}

@@ -73,6 +73,7 @@ def observed(name: str, **more: Any) -> dict[str, Any]:
         pytest.param('{{ (fromYaml "a: {b: [1, 2]}").a.b | toJson }}', [1, 2], id="fromYaml"),
         pytest.param('{{ dict "a" (list 1 "yes") | toYaml | nindent 4 }}', {"a": [1, "yes"]}, id="toYaml"),
         pytest.param("{{ mustToJson 1 }}", 1, id="must-is-the-same"),
+        pytest.param("[N, yes, off, 010]", [False, True, False, 8], id="plain-texts-of-yaml-1.1"),
         pytest.param("{{ .desired.resources.x | empty }}", True, id="desired"),
     ],
 )

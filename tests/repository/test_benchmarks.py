@@ -6,7 +6,8 @@ import json
 from pathlib import Path
 
 import pytest
-from benchmarks import measure, report, tasks, workload
+import yaml
+from benchmarks import measure, peer, report, tasks, workload
 from benchmarks.measure import Row
 
 from claimsmith.dialects.common.klass import Side
@@ -61,3 +62,63 @@ def test_results_of_another_machine_go(tmp_path: Path, monkeypatch: pytest.Monke
     data = json.loads((tmp_path / "results.json").read_text())
     (tmp_path / "results.json").write_text(json.dumps({**data, "machine": {"cores": "another"}}))
     assert [row.measure for row in report.keep([Row("render", "here", [1.0])])] == ["here"]
+
+
+def other_side(tmp_path: Path, *running: str) -> peer.Peer:
+    declared = tmp_path / "running.yaml"
+    target = {"render.crossplane.io/runtime-development-target": "127.0.0.1:9443"}
+    documents = [{"kind": "Function", "metadata": {"name": name, "annotations": target}} for name in running]
+    declared.write_text(yaml.safe_dump_all(documents))
+    return peer.Peer("crossplane --verbose", declared)
+
+
+def composition(tmp_path: Path, *names: str) -> Path:
+    path = tmp_path / "composition.yaml"
+    steps = [{"step": f"step-{number}", "functionRef": {"name": name}} for number, name in enumerate(names)]
+    path.write_text(yaml.safe_dump({"spec": {"pipeline": steps}}))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("names", "served"),
+    [
+        pytest.param(["function-kcl"], True, id="by-its-name"),
+        pytest.param(["crossplane-contrib-function-kcl"], True, id="with-the-organization"),
+        pytest.param(["function-kcl", "function-kro"], False, id="one-is-not-running"),
+        pytest.param(["my_function-kcl"], False, id="another-function"),
+    ],
+)
+def test_compositions_whose_functions_are_running(tmp_path: Path, names: list[str], served: bool) -> None:
+    assert other_side(tmp_path, "function-kcl").serves(composition(tmp_path, *names)) is served
+
+
+def test_the_call_of_the_other_side_names_the_files_and_the_functions_as_the_composition_does(tmp_path: Path) -> None:
+    composition(tmp_path, "acme-function-kcl", "function-auto-ready", "acme-function-kcl")
+    (tmp_path / "xrd.yaml").touch()
+    (tmp_path / "schemas").mkdir()
+    words = other_side(tmp_path, "function-auto-ready", "function-kcl").call(peer.inputs(tmp_path), tmp_path / "call")
+    files = [str(tmp_path / name) for name in ("xr.yaml", "composition.yaml", "call/functions.yaml")]
+    flags = ["--xrd", str(tmp_path / "xrd.yaml"), "--required-schemas", str(tmp_path / "schemas")]
+    assert words == ["crossplane", "--verbose", "render", *files, *flags]
+    declared = list(yaml.safe_load_all((tmp_path / "call" / "functions.yaml").read_text()))
+    assert [d["metadata"]["name"] for d in declared] == ["acme-function-kcl", "function-auto-ready"]
+    assert all(d["metadata"]["annotations"] for d in declared)
+
+
+@pytest.mark.parametrize(
+    ("name", "function", "files", "rendered"),
+    [
+        pytest.param("usual", "function-kcl", ["expected.yaml"], True, id="usual"),
+        pytest.param("usual", "function-python", ["expected.yaml"], False, id="runs-a-script"),
+        pytest.param("usual", "function-kcl", ["expected_error.txt"], False, id="crossplane-refuses-it"),
+        pytest.param(peer.REPEATED, "function-kcl", ["expected.yaml"], False, id="claimsmith-refuses-it"),
+    ],
+)
+def test_compositions_that_both_sides_render(
+    tmp_path: Path, name: str, function: str, files: list[str], rendered: bool
+) -> None:
+    (folder := tmp_path / name).mkdir()
+    composition(folder, function)
+    for file in files:
+        (folder / file).touch()
+    assert peer.compositions(tmp_path) == [folder] * rendered

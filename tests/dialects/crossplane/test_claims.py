@@ -10,13 +10,14 @@ import pytest
 from claimsmith import render
 from claimsmith.base import values
 from claimsmith.base.documents import Document
-from claimsmith.base.errors import CatalogError, ComposeError, EngineError
+from claimsmith.base.errors import CatalogError, ComposeError, EngineError, ModelError
 from claimsmith.base.names import ClaimKey, GroupKind
 from claimsmith.base.values import Mix, Ref
 from claimsmith.compose.drafts import Draft
 from claimsmith.compose.plan import Plan
 from claimsmith.compose.planning import build_plan
 from claimsmith.dialects.common.dialect import composed_name
+from claimsmith.dialects.crossplane import xrd
 from claimsmith.platform import crd_set
 from claimsmith.platform.catalog import Catalog, read_catalog
 from claimsmith.platform.selection import Unbound, choose
@@ -494,6 +495,13 @@ def test_secrets(documents: list[dict[str, Any]], claim: dict[str, Any], want: l
     composite = list(plan.walk())[-1].binding.claim.key.name
     found = sorted((c.namespace, c.name) for p in plan.walk() for c in p.connections)
     assert found == sorted((ns, composite if n == "composite" else n) for ns, n in want)
+
+
+def test_a_definition_that_is_not_named_plural_and_group_is_refused() -> None:
+    data = {**definition(), "metadata": {"name": f"things.{GROUP}"}}
+    with pytest.raises(ModelError) as caught:
+        xrd.read(Document(data, "xrd.yaml"))
+    assert [(p.path, p.fix) for p in caught.value.problems] == [("metadata.name", f"name it xthings.{GROUP}")]
 
 
 def test_the_definition_says_which_details_count() -> None:
