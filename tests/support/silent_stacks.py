@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
+import pytest
 import yaml
 
 from claimsmith.project.project import Project
@@ -67,6 +68,19 @@ class Command:
     def __init__(self, name: str, planned: list[str]) -> None:
         self.name = name
         self._planned = planned
+
+    @classmethod
+    def noted(cls, name: str, monkeypatch: pytest.MonkeyPatch) -> Command:
+        """The command, with the stacks that this process plans noted."""
+        stacks: list[str] = []
+        planned = Project.planned
+
+        def noted(project: Project, stack: str, *rest: Any, **more: Any) -> Any:
+            stacks.append(stack)
+            return planned(project, stack, *rest, **more)
+
+        monkeypatch.setattr(Project, "planned", noted)
+        return cls(name, stacks)
 
     def __call__(self, root: Path, **more: Any) -> str:
         """All that it says; with `cache` it need not plan what is silent."""

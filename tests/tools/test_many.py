@@ -33,15 +33,7 @@ def root(bound: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture(params=["review", "validate"])
 def says(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Command:
     """Both commands, with the stacks that they plan noted."""
-    stacks: list[str] = []
-    planned = Project.planned
-
-    def noted(project: Project, stack: str, *rest: Any, **more: Any) -> Any:
-        stacks.append(stack)
-        return planned(project, stack, *rest, **more)
-
-    monkeypatch.setattr(Project, "planned", noted)
-    return Command(request.param, stacks)
+    return Command.noted(request.param, monkeypatch)
 
 
 def test_what_is_silent_is_planned_once(root: Path, says: Command) -> None:
