@@ -103,7 +103,7 @@ class Inputs:
         whole = b"\n".join(texts)
         if any(mark in whole for mark in _SPELLED_OTHERWISE):
             return list(self._folders)
-        words = set(_WORD.findall(whole))
+        words = _words_of(whole)
         return [
             name
             for name in self._folders
@@ -240,6 +240,12 @@ def _folder(path: str) -> str:
     """The folder of the platform that a file is in; empty for one beside the folders."""
     _, name, *below = path.split("/")
     return name if below else ""
+
+
+# Both sides of a review ask for the same text, one after the other.
+@lru_cache(maxsize=1)
+def _words_of(text: bytes) -> frozenset[bytes]:
+    return frozenset(_WORD.findall(text))
 
 
 def _words(name: str) -> frozenset[bytes]:
