@@ -41,7 +41,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 @pytest.fixture(autouse=True)
 def no_review_cache(monkeypatch: pytest.MonkeyPatch) -> None:
     """No test reads or writes the user's own cache of reviews."""
-    monkeypatch.setenv("CLAIMSMITH_REVIEW_CACHE", "off")
+    monkeypatch.setenv("CLAIMSMITH_STACK_CACHE", "off")
 
 
 @pytest.fixture

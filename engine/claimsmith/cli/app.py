@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import os
 import sys
 from pathlib import Path
@@ -29,7 +28,7 @@ from claimsmith.cli import (
     stacks,
     toolchain,
 )
-from claimsmith.cli.arguments import Output, Strict
+from claimsmith.cli.arguments import NoCache, Output, Strict
 from claimsmith.cli.console import CheckFormat, Format
 from claimsmith.cli.help import App
 from claimsmith.cli.queries import Stack
@@ -102,6 +101,7 @@ def validate(
         typer.Option("--strict", help="Treat warnings as errors, such as claims that no class serves."),
     ] = False,
     output: Annotated[CheckFormat, typer.Option("--output", help="How to print the findings.")] = CheckFormat.text,
+    no_cache: NoCache = False,
 ) -> None:
     """Check classes, claims, bindings and components. Reports all problems at once.
 
@@ -115,12 +115,12 @@ def validate(
     Example: claimsmith validate --output sarif > claimsmith.sarif
     """
     from claimsmith.tools import validate as checks
+    from claimsmith.tools.many import cores
 
     project = console.find_project()
     names = stacks or project.stacks()
-    with console.progress("checking", len(names) + 1, quiet=True) as step:
-        done = itertools.count()
-        report = checks.validate(project, names, lambda word: step(next(done), word), strict=strict)
+    with console.progress("checking", len(names), quiet=True) as tick:
+        report = checks.validate(project, names, strict=strict, cache=not no_cache, processes=cores(), tick=tick)
     match output:
         case CheckFormat.json:
             console.print_json(Answer("validate", report.to_dict()))

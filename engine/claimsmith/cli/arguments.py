@@ -31,7 +31,7 @@ Label = Annotated[
 AllowDestructive = Annotated[bool, typer.Option("--allow-destructive", help="Let resources be deleted and replaced.")]
 Strict = Annotated[bool, typer.Option("--strict", help="Refuse claims with fields that nothing reads.")]
 NoCache = Annotated[
-    bool, typer.Option("--no-cache", help="Plan every stack anew, also those that are known not to change.")
+    bool, typer.Option("--no-cache", help="Plan every stack anew, also those that are known to be silent.")
 ]
 Output = Annotated[Format, typer.Option("--output", help="How to print the result.")]
 _UNITS = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 0.001}

@@ -59,7 +59,7 @@ def matrix(
     """
     from claimsmith.tools.fleet.matrix import matrix as matrix_of
     from claimsmith.tools.fleet.selection import select
-    from claimsmith.tools.review.many import cores
+    from claimsmith.tools.many import cores
 
     wanted = arguments.wanted(None, all_, label, affected=not all_, base=base)
     selected = select(console.find_project(), wanted, cache=not no_cache, processes=cores())

@@ -81,7 +81,7 @@ def review(
     Example: claimsmith review --base main --stack dev -o review.md -o review.html
     """
     from claimsmith.project.writing import output_path
-    from claimsmith.tools.review.many import cores
+    from claimsmith.tools.many import cores
     from claimsmith.tools.review.markdown import LINK
     from claimsmith.tools.review.project import review as review_of
 

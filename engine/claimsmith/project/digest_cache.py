@@ -19,37 +19,41 @@ from claimsmith.base.errors import WriteError
 from claimsmith.project.writing import write_atomically
 from claimsmith.toolchain.parts import cache_folder
 
-FOLDER = "unchanged-stacks"
-PLACE = "CLAIMSMITH_REVIEW_CACHE"
+FOLDER = "silent-stacks"
+PLACE = "CLAIMSMITH_STACK_CACHE"
 """The environment variable that names another folder, or turns the cache off."""
 OFF = "off"
-FORMAT = 1
+FORMAT = 2
 MOST_ENTRIES = 20_000
 """In one file: a thousand stacks at twenty revisions. The ones that were not used for longest go first."""
 MOST_FILES = 50
 _MOST_BYTES = 4 * 1024 * 1024
 _DIGEST = frozenset("0123456789abcdef")
+Numbers = tuple[int, ...]
 
 
-def path_of(root: Path, env: Mapping[str, str] = os.environ) -> Path | None:
-    """The file for the project in a folder; None where the user wants no cache."""
+def path_of(root: Path, purpose: str, env: Mapping[str, str] = os.environ) -> Path | None:
+    """The file for a purpose and the project in a folder; None where the user wants no cache."""
     own = env.get(PLACE)
     if own == OFF:
         return None
     folder = Path(own).expanduser().absolute() if own else cache_folder(env) / FOLDER
     name = hashlib.sha256(os.fsencode(root.resolve())).hexdigest()[:32]
-    return folder / f"{name}.json"
+    return folder / f"{name}-{purpose}.json"
 
 
-def read(path: Path) -> dict[str, int]:
-    """The entries of a file, those that were used last at the end; none where anything about it is wrong."""
+def read(path: Path, count: int) -> dict[str, Numbers]:
+    """The entries of a file, those that were used last at the end; none where anything about it is wrong.
+
+    `count` is how many numbers each entry has.
+    """
     with suppress(OSError, ValueError, RecursionError):
         if _is_private(path.parent.lstat(), stat.S_ISDIR):
-            return _parsed(_bytes(path))
+            return _parsed(_bytes(path), count)
     return {}
 
 
-def write(path: Path, entries: Mapping[str, int]) -> None:
+def write(path: Path, entries: Mapping[str, Numbers]) -> None:
     """Replace the entries of a file; a cache that cannot be written stays as it is."""
     kept = dict(list(entries.items())[-MOST_ENTRIES:])
     body = json.dumps({"format": FORMAT, "entries": kept}, separators=(",", ":"))
@@ -77,17 +81,21 @@ def _is_private(info: os.stat_result, wanted: Callable[[int], bool]) -> bool:
     return wanted(info.st_mode) and info.st_uid == os.geteuid() and not info.st_mode & 0o077
 
 
-def _parsed(content: bytes) -> dict[str, int]:
+def _parsed(content: bytes, count: int) -> dict[str, Numbers]:
     digest, _, body = content.partition(b"\n")
     if hashlib.sha256(body).hexdigest().encode() != digest:
         raise ValueError("it is not whole")
     data = json.loads(body)
     if not isinstance(data, dict) or data.get("format") != FORMAT or not isinstance(data.get("entries"), dict):
         raise ValueError("another format")
-    entries: dict[str, int] = data["entries"]
-    if not all(len(k) == 64 and _DIGEST.issuperset(k) and type(v) is int and v >= 0 for k, v in entries.items()):
+    entries: dict[str, list[int]] = data["entries"]
+    if not all(len(k) == 64 and _DIGEST.issuperset(k) and _are_numbers(v, count) for k, v in entries.items()):
         raise ValueError("another form of entries")
-    return entries
+    return {digest: tuple(numbers) for digest, numbers in entries.items()}
+
+
+def _are_numbers(value: object, count: int) -> bool:
+    return isinstance(value, list) and len(value) == count and all(type(v) is int and v >= 0 for v in value)
 
 
 def _prune(written: Path) -> None:

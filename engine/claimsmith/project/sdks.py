@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
@@ -23,6 +24,24 @@ def installed(search_path: Sequence[str] | None = None) -> list[str]:
     """The providers whose SDKs are installed."""
     roots = (root for folder in _folders(search_path) for root in sorted(folder.glob(f"*/{_MARK}")))
     return sorted({name for root in roots if (name := _package(root))})
+
+
+def fingerprint(package: str, search_path: Sequence[str] | None = None) -> list[object] | None:
+    """What tells one installed SDK from another: its folder, and size and times of its files. None without one.
+
+    A version alone is not enough: an SDK that was generated on this machine keeps its version.
+    """
+    root = _root(package, tuple(sys.path if search_path is None else search_path))
+    if root is None:
+        return None
+    found: dict[str, list[int]] = {}
+    for folder, _, names in os.walk(root):
+        for name in names:
+            if name.endswith(".py") or name == _MARK:
+                path = os.path.join(folder, name)
+                info = os.stat(path)
+                found[os.path.relpath(path, root)] = [info.st_size, info.st_mtime_ns, info.st_ctime_ns, info.st_ino]
+    return [str(root), found]
 
 
 # A process asks for the same few SDKs again and again, and none is installed while it runs.

@@ -12,7 +12,7 @@ from claimsmith.tools.fleet import links
 from claimsmith.tools.fleet.links import Needs
 from claimsmith.tools.review import StackReview
 from claimsmith.tools.review.many import review_stacks
-from claimsmith.tools.review.stack import files_of
+from claimsmith.tools.review.stack import StackFiles, same_files
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class Selection:
 
 
 def select(project: Project, wanted: Wanted, *, cache: bool = False, processes: int = 1) -> Selection:
-    """The stacks that a command names, with their needs and reviews; for the rest see `review_stacks`."""
+    """The stacks that a command names, with their needs and reviews; for the rest see `each_of`."""
     if wanted.names and (wanted.all or wanted.affected):
         other = "--all" if wanted.all else "--affected"
         raise LoadError(Problem(f"stacks are named, and {other} is set too", fix="use one of them"))
@@ -72,7 +72,8 @@ def _reviewed(
         present, base_stacks = set(project.stacks()), before.stacks()
         known = set(base_stacks)
         # The same files are the same plan: nothing of it is read.
-        changed = [s for s in stacks if s not in known or files_of(before, s) != files_of(project, s)]
+        sides = StackFiles(before), StackFiles(project)
+        changed = [s for s in stacks if s not in known or not same_files(*sides, s)]
         gone = [s for s in base_stacks if s not in present] if wanted.affected and not wanted.labels else []
         found = review_stacks(before, project, [*changed, *gone], cache=cache, processes=processes)
     reviews = {review.stack: review for review in found[: len(changed)]}

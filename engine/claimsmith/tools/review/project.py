@@ -10,9 +10,10 @@ from collections.abc import Mapping, Sequence
 from claimsmith.base.errors import EngineError, LoadError, Problem, suggest
 from claimsmith.project.git import Revision, checked_out
 from claimsmith.project.project import Project
+from claimsmith.tools.many import Tick
 from claimsmith.tools.review import Review, StackReview
 from claimsmith.tools.review.changes import ROLLOUT, Change, ClaimChange, CodeChange, Level, ReviewWarning
-from claimsmith.tools.review.many import Tick, review_stacks
+from claimsmith.tools.review.many import review_stacks
 from claimsmith.tools.review.settings import permission_changes
 from claimsmith.tools.review.stack import review_stack
 
@@ -54,7 +55,7 @@ def review(
 ) -> Review:
     """What the change between a revision and the working tree does, in some environments or all.
 
-    `link` is the address where the page of the review is published; for `cache` and `processes` see `review_stacks`.
+    `link` is the address where the page of the review is published; for `cache` and `processes` see `each_of`.
     """
     with checked_out(project.root, base) as revision:
         before = Project(revision.root)

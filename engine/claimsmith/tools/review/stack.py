@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 
 from claimsmith.base.documents import Document
 from claimsmith.base.errors import EngineError
-from claimsmith.compose import external_names
-from claimsmith.compose.plan import Plan
 from claimsmith.platform import settings
 from claimsmith.project.git import ignored
 from claimsmith.project.project import Project
 from claimsmith.project.settings import outside_plugins
+from claimsmith.project.stack_inputs import is_repeatable
 from claimsmith.tools.review import Snapshot, StackReview, compare, snapshot, stack_review, warnings_of
 from claimsmith.tools.review.changes import Level, ReviewWarning
 from claimsmith.tools.review.settings import config_changes
 from claimsmith.tools.review.warnings import in_order
+
+_SALT = b"encryptionsalt: "
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +42,7 @@ def reviewed(before: Project, after: Project, stack: str, *, preview: bool = Fal
     """One environment, as `review_stack` has it."""
     read: list[Snapshot] = []
     both = [("base", before), ("working tree", after)]
-    same = files_of(before, stack) == files_of(after, stack)
+    same = same_files(StackFiles(before), StackFiles(after), stack)
     for word, project in both[1:] if same else both:
         try:
             plugins = outside_plugins(after.root)
@@ -54,24 +57,10 @@ def reviewed(before: Project, after: Project, stack: str, *, preview: bool = Fal
     configured = config_changes(_committed(before, stack), _committed(after, stack)) if existed else ()
     found = replace(found, warnings=(*gone, *in_order([*configured, *warnings_of(comparison)])))
     if not preview or gone:
-        return Reviewed(found, all(_is_repeatable(side.plan) for side in read))
+        return Reviewed(found, all(is_repeatable(side.plan) for side in read))
     from claimsmith.tools.review import preview as previews
 
     return Reviewed(replace(found, preview=previews.preview(after, comparison)))
-
-
-def _is_repeatable(plan: Plan) -> bool:
-    """Whether a plan comes from the files of its own stack and the platform alone.
-
-    Templates and pipelines may read a clock or ask a program, native resources are read by what is installed here, and
-    a chosen external name is compared with those of other stacks.
-    """
-    if plan.workloads or plan.targets or plan.sinks or any(n.chosen for n in external_names.names(plan)):
-        return False
-    return not any(
-        claim.piped or claim.binding.klass.steps or any(t.opaque or t.native for t in claim.binding.klass.templates)
-        for claim in plan.walk()
-    )
 
 
 def _committed(project: Project, stack: str) -> list[Document]:
@@ -81,23 +70,55 @@ def _committed(project: Project, stack: str) -> list[Document]:
     return [document for document in configs if document.file not in own]
 
 
+@dataclass(frozen=True)
+class StackFiles:
+    """The files that the plans of a project's stacks depend on, by path; those that all stacks share are read once.
+
+    If they are the same, so is the plan.
+    """
+
+    project: Project
+
+    def of(self, stack: str) -> dict[str, bytes]:
+        """The files of one stack."""
+        return {**self.shared, **self.own(stack)}
+
+    @cached_property
+    def shared(self) -> dict[str, bytes]:
+        """The settings of the project, and its platform."""
+        root = self.project.root
+        return self._contents([root / "Pulumi.yaml", root / settings.FILE], self.project.components)
+
+    def own(self, stack: str) -> dict[str, bytes]:
+        """What a stack has for itself."""
+        stacks = self.project.root / "stacks"
+        return self._contents([stacks / f"Pulumi.{stack}.yaml"], stacks / stack)
+
+    def _contents(self, files: Sequence[Path], folder: Path) -> dict[str, bytes]:
+        below = (p for p in folder.rglob("*") if p.suffix in {".yaml", ".yml", ".py"})
+        found = (p for p in (*files, *below) if p.is_symlink() or p.is_file())
+        contents = {p.relative_to(self.project.root).as_posix(): _content(p) for p in found}
+        return {path: content for path, content in contents.items() if content}
+
+
 def files_of(project: Project, stack: str) -> dict[str, bytes]:
-    """The files that the plan of an environment depends on, by path. If they are the same, so is the plan."""
-    root = project.root
-    folders = (project.components, root / "stacks" / stack)
-    single = [root / "Pulumi.yaml", root / settings.FILE, root / "stacks" / f"Pulumi.{stack}.yaml"]
-    below = (p for folder in folders for p in folder.rglob("*") if p.suffix in {".yaml", ".yml", ".py"})
-    found = (p for p in (*single, *below) if p.is_symlink() or p.is_file())
-    files = {p.relative_to(root).as_posix(): _content(p) for p in found}
-    return {path: content for path, content in files.items() if content}
+    """The files that the plan of an environment depends on, by path."""
+    return StackFiles(project).of(stack)
+
+
+def same_files(one: StackFiles, other: StackFiles, stack: str) -> bool:
+    """Whether an environment has the same files on both sides."""
+    return one.shared == other.shared and one.own(stack) == other.own(stack)
 
 
 def _content(path: Path) -> bytes:
     """The content of a file, without the salt that the engine writes there: it differs by machine."""
     if path.is_symlink():
         return os.fsencode(path.readlink())
-    lines = path.read_bytes().splitlines(keepends=True)
-    return b"".join(line for line in lines if not line.startswith(b"encryptionsalt: "))
+    content = path.read_bytes()
+    if _SALT not in content:
+        return content
+    return b"".join(line for line in content.splitlines(keepends=True) if not line.startswith(_SALT))
 
 
 def _named(project: Project, after: Project) -> Project:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -10,19 +10,17 @@ from typing import Any
 from claimsmith.base.documents import Document
 from claimsmith.base.errors import Collector, Problem, in_order
 from claimsmith.base.printable import counted
-from claimsmith.compose.native_types import native_types
-from claimsmith.compose.plan import Plan
-from claimsmith.compose.provider_names import unknown_providers
-from claimsmith.dialects.common.claim import Claim
 from claimsmith.platform.binding import folded
 from claimsmith.platform.catalog import Catalog
 from claimsmith.project import sdks
 from claimsmith.project.components import component_problems
 from claimsmith.project.project import Project
 from claimsmith.project.settings import missing_plugins
-from claimsmith.tools.validate import choices, crossplane, external_names, fields, files, native, references
+from claimsmith.tools.many import Tick
+from claimsmith.tools.validate import choices, crossplane, fields, files, native, references
 from claimsmith.tools.validate.rules import Findings, caught, keep
 from claimsmith.tools.validate.schemas import Rules
+from claimsmith.tools.validate.stacks import WORTH, StackKeys, check_stacks
 
 
 @dataclass(slots=True)
@@ -45,32 +43,35 @@ class Report:
 def validate(
     project: Project,
     stacks: Sequence[str],
-    report_progress: Callable[[str], None] | None = None,
     *,
     strict: bool = False,
+    cache: bool = False,
+    processes: int = 1,
+    tick: Tick | None = None,
 ) -> Report:
-    """Check the platform's files and each stack's claims; `report_progress` gets what is being checked.
+    """Check the platform's files and each stack's claims.
 
     Where it is `strict`, every warning is an error: claims that no class serves, fields that nothing reads, and so on.
+    With `cache`, stacks in which nothing was found are not planned again; for `processes` and `tick` see `each_of`.
     """
     report, findings, found = Report(), Findings(), Collector()
-    tell = report_progress or (lambda _: None)
     refused = partial(keep, found)
+    if tick:
+        tick(0, "components")
     with caught(found):
-        tell("components")
+        keys = StackKeys(project) if cache and len(stacks) >= WORTH else None
         project = project.readable(refused)
         catalog = project.catalog(refused=refused)
         rules = Rules(catalog, project.table(), sdks.index_of)
         findings.add(_check_platform(project, catalog, rules, stacks, found))
-        reported = {(p.where.file, p.path) for p in findings.errors if p.where}
+        reported = frozenset((p.where.file, p.path) for p in findings.errors if p.where and p.path)
         report.summary.append(f"components: {counted(len(catalog.classes), 'class')}")
-        for stack in stacks:
-            tell(stack)
-            with caught(found):
-                plan = project.plan(stack, unrecorded_ok=True, strict=strict, refused=refused)
-                report.summary.append(_line(stack, plan))
-                findings.add(_check_plan(plan, rules, reported))
-                findings.add(_check_providers(project, plan))
+        for checked in check_stacks(
+            project, rules, stacks, reported, strict=strict, keys=keys, processes=processes, tick=tick
+        ):
+            report.summary += [checked.summary] if checked.summary else []
+            findings.add(checked.findings)
+            found.problems += checked.problems
         findings.odd("empty-stack", files.empty_stacks(project))
         with caught(found):
             findings.odd("unknown-table-kind", files.unknown_kinds(project, catalog))
@@ -113,44 +114,3 @@ def _component_problems(project: Project, catalog: Catalog, reported: Sequence[P
     files = {p.where.file for p in reported if p.where}
     found = component_problems(project, catalog.classes.values())
     return [p for p in found if p.rule or not p.where or p.where.file not in files]
-
-
-def _check_plan(plan: Plan, rules: Rules, reported: fields.Reported) -> Findings:
-    """What is wrong with a stack's claims, though each could be planned."""
-    findings = Findings()
-    for unbound in plan.unbound:
-        if not _may_be_unreadable(unbound.claim, rules.unreadable):
-            findings.report("unbound-claim", unbound.problem, never=unbound.mistake)
-    findings.errors += plan.unread.errors
-    findings.warnings += plan.unread.warnings
-    unread = {(p.where, p.path) for p in plan.unread.errors}
-    invalid = fields.claim_problems(plan, rules)
-    findings.wrong("claim-invalid", (p for p in invalid if (p.where, p.path) not in unread))
-    findings.wrong("result-invalid", fields.result_problems(plan, rules, reported))
-    findings.odd("doubtful-plan", plan.warnings)
-    findings.odd("shared-external-name", external_names.same_external_names(plan))
-    findings.odd("shared-physical-name", external_names.same_physical_names(plan, native_types(rules.sdk).name))
-    return findings
-
-
-def _may_be_unreadable(claim: Claim, unreadable: Collection[str]) -> bool:
-    """Whether the class of a claim may be one whose file cannot be read, which is reported already."""
-    named = claim.class_ref.name if claim.class_ref else ""
-    return (named or claim.key.group_kind.kind) in unreadable
-
-
-def _check_providers(project: Project, plan: Plan) -> Findings:
-    """What is wrong with the providers that native resources name, as far as the stack's files have them."""
-    findings = Findings()
-    providers = project.providers(plan.stack)
-    if providers is not None:
-        packages = {name: provider.package for name, provider in providers.items()}
-        findings.wrong("provider-unknown", unknown_providers(plan, packages))
-    return findings
-
-
-def _line(stack: str, plan: Plan) -> str:
-    children = sum(len(c.children) for c in plan.claims)
-    claims = f"{counted(len(plan.claims), 'claim')} bound, {len(plan.unbound)} unbound"
-    scheduled = f", {counted(len(plan.workloads), 'application')} scheduled" if plan.workloads else ""
-    return f"{stack}: {claims}, {counted(children, 'resource')}{scheduled}"

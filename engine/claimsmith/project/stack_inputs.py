@@ -1,9 +1,11 @@
-"""What the review of a stack depends on, as a digest: equal digests are equal reviews.
+"""What the plan of a stack depends on, as a digest: equal digests are equal plans, and so equal reviews and findings.
 
-That is this program, the project's settings and tables, the stack's own files, and those of the platform's folders that
-the stack can use. A folder of the platform can be left out only if it holds nothing but plain classes, each for a kind
-of claim that no definition composes: then a stack whose files name neither such a kind nor such a class cannot meet it.
-Every doubt counts the folder in, or gives no digest at all.
+That is this program with its libraries, the project's settings and tables, the stack's own files, the SDKs of native
+resources, and those of the platform's folders that the stack can use. A folder of the platform can be left out only if
+it holds nothing but plain classes, each for a kind of claim that no definition composes: then a stack whose files name
+neither such a kind nor such a class cannot meet it. Every doubt counts the folder in, or gives no digest at all.
+
+Some plans depend on more than that, such as the files of other stacks or a program: `is_repeatable` finds them.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ import os
 import re
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from importlib import metadata
@@ -22,16 +24,22 @@ from pathlib import Path
 
 from claimsmith import __version__
 from claimsmith.base.errors import EngineError
-from claimsmith.dialects.common.klass import Class
+from claimsmith.compose import external_names
+from claimsmith.compose.plan import Plan, PlannedClaim
+from claimsmith.dialects.common.klass import Class, Step
 from claimsmith.dialects.composite_classes.reading import KINDS
+from claimsmith.dialects.crossplane.composition import function_of
+from claimsmith.functions.registry import BUILT_IN
 from claimsmith.platform.catalog import Catalog, kind_of
 from claimsmith.platform.settings import FILE as SETTINGS
+from claimsmith.project import functions, sdks
 from claimsmith.project.load import load
 from claimsmith.project.project import Project
 
 SUFFIXES = (".yaml", ".yml", ".py")
-_LIBRARIES = ("google-re2", "jinja2", "pydantic", "pyyaml")
-"""The libraries that decide what is read and composed."""
+PURE = frozenset(BUILT_IN) - {"function-kcl", "function-python"}
+"""The built-in functions whose results come from their input alone; the others run programs."""
+_REQUIREMENT = re.compile(r"[A-Za-z0-9._-]+")
 _WORD = re.compile(rb"[A-Za-z0-9_-]+")
 _SPELLED_OTHERWISE = (b"\\", b"!")
 """With an escape or a tag, YAML can spell a name in a way that a search in its text does not find."""
@@ -40,10 +48,22 @@ _SPELLED_OTHERWISE = (b"\\", b"!")
 @lru_cache(maxsize=1)
 def program() -> str:
     """A digest of this program: its own code and data, its libraries, and Python."""
-    package = Path(__file__).parents[2]
+    package = Path(__file__).parents[1]
     own = {p.relative_to(package).as_posix(): _hash(p.read_bytes()) for p in _package_files(package)}
-    libraries = [metadata.version(name) for name in _LIBRARIES]
-    return _digest([__version__, sys.version, libraries, own])
+    return _digest([__version__, sys.version, _libraries(), own])
+
+
+def _libraries() -> dict[str, str | None]:
+    """The versions of all libraries that this program may use; None for optional ones that are not installed."""
+    names = {_REQUIREMENT.match(line) for line in metadata.requires("claimsmith") or ()}
+    return {name[0]: _version(name[0]) for name in names if name}
+
+
+def _version(name: str) -> str | None:
+    try:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return None
 
 
 def _package_files(package: Path) -> list[Path]:
@@ -57,16 +77,22 @@ class Inputs:
     """The files of a project, read once for all its stacks."""
 
     project: Project
-    _linked: list[Path] = field(default_factory=list)
-    """Links that were met: what they lead to may change without them."""
+    _doubtful: list[Path] = field(default_factory=list)
+    """What was met that no digest tells: links, since what they lead to may change without them; unreadable files."""
 
     def of(self, stack: str) -> str | None:
         """The digest of what a stack's plan depends on; None where that cannot be told."""
         files = self._stack_files(stack)
-        if self._linked or self.project.pending or self.project.left_out or self._common is None:
+        if self._doubtful or self.project.pending or self.project.left_out or self._common is None:
             return None
         parts = [self._common, {name: self._folders[name] for name in self._used(files.values())}]
         return _digest([*parts, {path: _hash(content) for path, content in files.items()}])
+
+    def read(self) -> Inputs:
+        """This, with what all stacks share read now, and not only when it is needed first."""
+        if self._folders and self._common:
+            _ = self._separable
+        return self
 
     def _stack_files(self, stack: str) -> dict[str, bytes]:
         stacks = self.project.root / "stacks"
@@ -77,7 +103,7 @@ class Inputs:
         whole = b"\n".join(texts)
         if any(mark in whole for mark in _SPELLED_OTHERWISE):
             return list(self._folders)
-        words = set(_WORD.findall(whole))
+        words = _words_of(whole)
         return [
             name
             for name in self._folders
@@ -100,10 +126,18 @@ class Inputs:
     def _common(self) -> str | None:
         """The digest of what all stacks share; None where the platform cannot be read: then nothing is certain."""
         root = self.project.root
-        files = self._read([root / name for name in ("Pulumi.yaml", SETTINGS, "functions.yaml")])
+        files = self._read([root / name for name in ("Pulumi.yaml", SETTINGS, functions.FILE)])
         if self._catalog is None or "Pulumi.yaml" not in files:
             return None
-        return _digest({path: _hash(content) for path, content in files.items()})
+        packages = _native_packages(self._catalog)
+        return _digest(
+            [
+                {path: _hash(content) for path, content in files.items()},
+                # A folder of a function takes the place of a built-in one of its name.
+                sorted(p.relative_to(root).as_posix() for p in (root / functions.FOLDER).rglob("*")),
+                {package: sdks.fingerprint(package) for package in packages},
+            ]
+        )
 
     @cached_property
     def _catalog(self) -> Catalog | None:
@@ -137,11 +171,19 @@ class Inputs:
         found: dict[str, bytes] = {}
         for path in paths:
             for file in sorted(self._below(path)):
-                if file.is_symlink():
-                    self._linked.append(file)
-                elif file.is_file():
-                    found[file.relative_to(self.project.root).as_posix()] = file.read_bytes()
+                content = self._content(file)
+                if content is not None:
+                    found[file.relative_to(self.project.root).as_posix()] = content
         return found
+
+    def _content(self, file: Path) -> bytes | None:
+        try:
+            if not file.is_symlink():
+                return file.read_bytes() if file.is_file() else None
+        except OSError:
+            pass
+        self._doubtful.append(file)
+        return None
 
     def _below(self, path: Path) -> Iterator[Path]:
         if not path.is_dir() or path.is_symlink():
@@ -153,16 +195,44 @@ class Inputs:
             yield from (here / name for name in files if name.endswith(SUFFIXES))
 
 
-def key(before: Inputs, after: Inputs, stack: str, *others: object) -> str | None:
-    """The digest of a whole review of a stack: of both sides, of this program, and of what else it depends on."""
-    sides = [inputs.of(stack) for inputs in (before, after)]
-    return None if None in sides else _digest([program(), stack, *sides, *others])
+def digest_of(sides: Sequence[Inputs], stack: str, *others: object) -> str | None:
+    """The digest of what is said of a stack: of each side, of this program, and of what else it depends on."""
+    found = [inputs.of(stack) for inputs in sides]
+    return None if None in found else _digest([program(), stack, *found, *others])
+
+
+def is_repeatable(plan: Plan) -> bool:
+    """Whether a plan comes from what `Inputs` counts alone: the same files give it on any machine at any time.
+
+    A program of the project may read a clock. An external name that a claim chose is compared with those of other
+    stacks, and applications are scheduled on what other files publish.
+    """
+    if plan.workloads or plan.targets or plan.sinks or any(n.chosen for n in external_names.names(plan)):
+        return False
+    return all(_is_computed(claim) for claim in plan.walk())
+
+
+def _is_computed(claim: PlannedClaim) -> bool:
+    """Whether no program beside this one has a part in the resources of a claim."""
+    # What a pipeline makes names packages that no class does.
+    foreign = claim.piped is not None and any(child.template.native for child in claim.children)
+    return not foreign and all(map(_is_pure, claim.binding.klass.steps))
+
+
+def _is_pure(step: Step) -> bool:
+    return not step.declared and function_of(step.function, step.input) in PURE
+
+
+def _native_packages(catalog: Catalog) -> list[str]:
+    """The providers of the native resources that classes compose."""
+    classes = (*catalog.classes.values(), *catalog.crossplane.compositions.values())
+    return sorted({str(t.base.get("type")).partition(":")[0] for c in classes for t in c.templates if t.native})
 
 
 def _is_plain(klass: Class, catalog: Catalog) -> bool:
     """Whether only claims that name its kind can get a class, and its children are no claims again."""
     defined = catalog.defined(klass.serves) or catalog.crossplane.defined(klass.serves)
-    simple = not klass.steps and not any(t.opaque or t.native or t.composite for t in klass.templates)
+    simple = not klass.steps and not any(t.composite for t in klass.templates)
     return simple and not defined
 
 
@@ -170,6 +240,12 @@ def _folder(path: str) -> str:
     """The folder of the platform that a file is in; empty for one beside the folders."""
     _, name, *below = path.split("/")
     return name if below else ""
+
+
+# Both sides of a review ask for the same text, one after the other.
+@lru_cache(maxsize=1)
+def _words_of(text: bytes) -> frozenset[bytes]:
+    return frozenset(_WORD.findall(text))
 
 
 def _words(name: str) -> frozenset[bytes]:
