@@ -1,12 +1,13 @@
-"""The engine's locks on a stack, as its file backend keeps them: one file for each run, with the owner's process.
+"""The engine's locks on a stack: one file for each run, with the owner's process.
 
-Other backends show no locks; there a run that meets a locked stack reports it, and its user decides.
+The file backend shows them. In other backends the engine names them when it meets one (seen in 3.259).
 """
 
 from __future__ import annotations
 
 import json
 import os
+import re
 import socket
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -14,7 +15,9 @@ from pathlib import Path
 
 from claimsmith.toolchain import file_backend
 
+MESSAGE = "the stack is currently locked by"
 _PROC = Path("/proc")
+_NAMED = re.compile(r"(\S+): created by (\S*)@(\S+) \(pid (\d+)\) at ([0-9T:.+Z-]+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +25,7 @@ class Lock:
     """One lock and its owner."""
 
     file: Path
+    """Its file; only the name, in a backend that is no folder."""
     pid: int
     user: str
     host: str
@@ -42,6 +46,11 @@ class Lock:
         return f"the lock of {self.user}@{self.host} (process {self.pid}{since})"
 
 
+def gone(lock: Lock) -> bool | None:
+    """Whether the owner of a lock has ended; None where nobody here can know."""
+    return None if lock.foreign else lock.stale
+
+
 def folder(url: str, root: Path, project: str, stack: str) -> Path | None:
     """Where a file backend keeps the locks of a stack; nothing for other backends."""
     place = file_backend.folder(url, root)
@@ -53,6 +62,20 @@ def locks(place: Path | None) -> list[Lock]:
     if place is None or not place.is_dir():
         return []
     return [_read(path) for path in sorted(place.glob("*.json"))]
+
+
+def named_in(output: str) -> list[Lock]:
+    """The locks that the engine named in its output, when it met a locked stack."""
+    return [
+        Lock(
+            Path(url.partition("?")[0].rpartition("/")[2]),
+            int(pid),
+            user,
+            host,
+            datetime.fromisoformat(since).astimezone(UTC),
+        )
+        for url, user, host, pid, since in _NAMED.findall(output)
+    ]
 
 
 def _read(path: Path) -> Lock:

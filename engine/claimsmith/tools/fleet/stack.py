@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
@@ -67,6 +67,10 @@ class Fleet:
     recovered: frozenset[str] = frozenset()
     """The stacks whose run was killed: they are recovered first."""
     progress: Callable[[str, Mapping[str, int]], None] = field(default=lambda _stack, _steps: None)
+    gone: Callable[[locks.Lock], bool | None] = locks.gone
+    """Whether the owner of a lock has ended; None where nobody can know."""
+    outlived: bool = False
+    """Whether an engine of this very run may have outlived its worker: it ends by itself, and is waited for."""
 
     def log(self, stack: str) -> Path:
         """The log of a stack."""
@@ -82,6 +86,14 @@ def read_backend(project: Project) -> tuple[str, dict[str, int]]:
     # A service prefixes the name with that of the organization.
     found = {str(row["name"]).rpartition("/")[2]: int(row.get("resourceCount") or 0) for row in json.loads(done.stdout)}
     return workspace.backend(project), found
+
+
+def create(project: Project, stack: str) -> None:
+    """Create a stack in the backend; the engine writes its salt into the stack's settings."""
+    done = workspace.pulumi(project, "stack", "init", stack, "--no-select")
+    if done.returncode:
+        what = f"the stack {stack!r} cannot be created: {workspace.errors_in(done.stderr)}"
+        raise DeployError(Problem(what, fix=f"see: pulumi stack init {stack}"))
 
 
 def run_stack(fleet: Fleet, stack: str) -> Outcome:
@@ -111,7 +123,7 @@ class _Run:
         if not present:
             if command in (Command.refresh, Command.destroy):
                 return Outcome(self.stack, State.done)
-            self._create()
+            create(self.fleet.project, self.stack)
         if refusal := self._guarded():
             return refusal
         return self._repeated()
@@ -119,19 +131,37 @@ class _Run:
     def _recover(self) -> None:
         """Repair what the killed run left behind; a run of the engine that outlived it is waited for first."""
         deadline = time.monotonic() + max(self.fleet.options.lock_timeout, 1.0)
-        while any(not lock.stale for lock in self._locks()) and time.monotonic() < deadline:
-            if self.fleet.children.stopping:
-                return
+        while held := self._held():
+            if all(self.fleet.gone(lock) for lock in held):
+                self._free(held)
+                break
+            if not self._waits(held, deadline):
+                raise self._taken(held)
             self.fleet.children.wait(_LOOK)
         with _recovering:
             recover.repair(self.fleet.project, self.stack)
 
-    def _create(self) -> None:
-        project = self.fleet.project
-        done = workspace.pulumi(project, "stack", "init", self.stack, "--no-select")
+    def _held(self) -> Sequence[locks.Lock]:
+        """The locks on the stack. A backend that is no folder names them if one wants to create what is there."""
+        if self._shows_locks:
+            return self._locks()
+        done = workspace.pulumi(self.fleet.project, "stack", "init", self.stack, "--no-select")
+        return locks.named_in(done.stderr)
+
+    def _free(self, held: Sequence[locks.Lock]) -> None:
+        """Free the locks of runs that have ended; those in a folder are freed when it is recovered."""
+        if self._shows_locks:
+            return
+        done = workspace.pulumi(self.fleet.project, "cancel", "--stack", self.stack, "--yes")
         if done.returncode:
-            what = f"the stack {self.stack!r} cannot be created: {workspace.errors_in(done.stderr)}"
-            raise DeployError(Problem(what, fix=f"see: pulumi stack init {self.stack}"))
+            what = f"{', '.join(map(str, held))} on the stack {self.stack!r} cannot be freed"
+            fix = f"see: pulumi cancel --stack {self.stack}"
+            raise DeployError(Problem(f"{what}: {workspace.errors_in(done.stderr)}", fix=fix))
+
+    def _waits(self, held: Sequence[locks.Lock], deadline: float) -> bool:
+        """Whether to wait for the owners of locks."""
+        ends = self.fleet.outlived and any(self.fleet.gone(lock) is False for lock in held)
+        return not self.fleet.children.stopping and (ends or time.monotonic() < deadline)
 
     def _guarded(self) -> Outcome | None:
         """The refusal of a stack in which something would be deleted or replaced; also if nobody can tell."""
@@ -180,7 +210,7 @@ class _Run:
         words = ["pulumi", command.value, "--stack", self.stack, *command.confirmed]
         progress: Progress = lambda steps: self.fleet.progress(self.stack, steps)  # noqa: E731
         while True:
-            held = self._locks()
+            held: Sequence[locks.Lock] = self._locks()
             if any(lock.stale for lock in held):
                 what = f"the stack {self.stack!r} has {', '.join(map(str, held))}, whose run was killed"
                 raise DeployError(Problem(what, fix=f"run: claimsmith recover {self.stack} --yes; or use --resume"))
@@ -191,18 +221,29 @@ class _Run:
                 )
                 if not ran.locked:
                     return ran
-            if time.monotonic() >= deadline or self.fleet.children.stopping:
-                owner = f": {', '.join(map(str, held))}" if held else ""
-                # Only the file backend shows its locks; in others the engine alone can remove one.
-                cancel = "" if held else f"pulumi cancel --stack {self.stack}, then "
-                killed = f"{cancel}claimsmith recover {self.stack} --yes"
-                fix = f"wait for it, or use --lock-timeout; if it was killed: {killed}"
-                raise DeployError(Problem(f"another run has the stack {self.stack!r}{owner}", fix=fix))
+                held = locks.named_in(ran.output)
+            if not self._waits(held, deadline):
+                raise self._taken(held)
             self.fleet.children.wait(_LOOK)
 
+    def _taken(self, held: Sequence[locks.Lock]) -> DeployError:
+        owner = f": {', '.join(map(str, held))}" if held else ""
+        # In other backends than folders the engine alone can remove a lock.
+        cancel = "" if self._shows_locks else f"pulumi cancel --stack {self.stack}, then "
+        killed = f"{cancel}claimsmith recover {self.stack} --yes"
+        fix = f"wait for it, or use --lock-timeout; if it was killed: {killed}"
+        return DeployError(Problem(f"another run has the stack {self.stack!r}{owner}", fix=fix))
+
     def _locks(self) -> list[locks.Lock]:
+        return locks.locks(self._lock_folder())
+
+    @property
+    def _shows_locks(self) -> bool:
+        return self._lock_folder() is not None
+
+    def _lock_folder(self) -> Path | None:
         project = self.fleet.project
-        return locks.locks(locks.folder(self.fleet.backend, project.root, project.name, self.stack))
+        return locks.folder(self.fleet.backend, project.root, project.name, self.stack)
 
     def _failed(self, ran: Ran, *, runs: int) -> Outcome:
         if self.fleet.children.stopping:
