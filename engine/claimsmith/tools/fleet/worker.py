@@ -90,7 +90,8 @@ def run_on_worker(stack: str, files: Archive, *, order: Order) -> Delivery:
     """Do to one stack what the run is for; what goes wrong names the worker."""
     from distributed import get_client, get_worker
 
-    worker, died, log = get_worker(), (), b""
+    worker, log = get_worker(), b""
+    died: tuple[str, ...] = ()
     try:
         if order.version != claimsmith.__version__:
             raise DeployError(unlike(worker.address, claimsmith.__version__, order.version))
