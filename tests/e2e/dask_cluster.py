@@ -16,6 +16,8 @@ from tests.e2e.faults import processes
 from tests.e2e.rig import eventually
 
 _DASK = [sys.executable, "-m", "dask"]
+# Without its dashboard, a server still answers on its port.
+_LOOPBACK = ["--host", "127.0.0.1", "--no-dashboard", "--dashboard-address", "127.0.0.1:0"]
 
 
 @dataclass
@@ -61,7 +63,7 @@ class Dask:
         """Start a worker, and wait until the scheduler has it."""
         folder = self.folder / f"worker-{len(self.workers)}"
         folder.mkdir()
-        words = [self.address, "--no-nanny", "--nthreads", str(threads), "--no-dashboard", "--host", "127.0.0.1"]
+        words = [self.address, "--no-nanny", "--nthreads", str(threads), *_LOOPBACK]
         words += ["--local-directory", str(folder / "files"), "--memory-limit", "0", "--name", folder.name]
         process = _started(self.stack, ["worker", *words], folder, {**self.env, **(env or {})})
         worker = Worker(process, folder)
@@ -86,7 +88,7 @@ def running(folder: Path, env: Mapping[str, str]) -> Iterator[Dask]:
     folder.mkdir()
     file = folder / "scheduler.json"
     with ExitStack() as stack:
-        words = ["scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard", "--scheduler-file", str(file)]
+        words = ["scheduler", "--port", "0", *_LOOPBACK, "--scheduler-file", str(file)]
         scheduler = _started(stack, words, folder, env)
         eventually(lambda: scheduler.poll() is not None or file.exists())
         assert scheduler.poll() is None, (folder / "log").read_text()
