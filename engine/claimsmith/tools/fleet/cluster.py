@@ -172,7 +172,8 @@ def connected(address: str) -> Iterator[Cluster]:
         what = "the executor of Dask is not installed"
         raise LoadError(Problem(what, fix="run: pip install 'claimsmith[dask]'")) from None
     # Its own messages would go into the table; what matters of them is reported as an error.
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)
+    for name in ("distributed", "distributed.client"):
+        logging.getLogger(name).setLevel(logging.CRITICAL + 1)
     protocol = "tls" if Security().tls_client_cert else "tcp"
     try:
         client = Client(f"{protocol}://{place}", timeout=_TIMEOUT, set_as_default=False, name="claimsmith")
