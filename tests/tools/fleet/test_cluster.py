@@ -25,7 +25,7 @@ from claimsmith.tools.fleet.schedule import State
 from claimsmith.tools.fleet.selection import Wanted
 from claimsmith.tools.fleet.stack import Command, Options
 from claimsmith.tools.fleet.worker import Order, run_on_worker, topic
-from tests.support.fleet_files import engine_program, fleet
+from tests.support.fleet_files import engine_program, fleet, named_lock
 
 distributed = pytest.importorskip("distributed")
 UP = Options(Command.up)
@@ -216,6 +216,30 @@ def test_a_job_that_runs_again_recovers_first(rig: Rig, monkeypatch: pytest.Monk
     monkeypatch.setattr("claimsmith.tools.recover.repair", lambda _project, name: repaired.append(name))
     found = job(rig, earlier=1)
     assert (found.outcome.state, repaired, found.died) == (State.done, ["a"], ("tcp://w:0",))
+
+
+@pytest.mark.parametrize(
+    ("answers", "want", "freed"),
+    [
+        pytest.param([named_lock(os.getpid())] * 3 + [""], State.done, False, id="at-work-is-waited-for"),
+        pytest.param([named_lock(2**22 + 1)], State.done, True, id="ended"),
+        pytest.param([named_lock(2**22 + 1, "lost-machine")] * 99, State.failed, False, id="on-a-lost-machine"),
+    ],
+)
+def test_the_lock_of_an_engine_whose_worker_died(
+    rig: Rig, monkeypatch: pytest.MonkeyPatch, answers: list[str], want: State, freed: bool
+) -> None:
+    left = iter(answers)
+
+    def pulumi(_project: Project, *words: str) -> subprocess.CompletedProcess[str]:
+        rig.asked.append(words)
+        return subprocess.CompletedProcess(words, 0, "", next(left) if words[0] == "stack" else "")
+
+    monkeypatch.setattr(workspace, "pulumi", pulumi)
+    monkeypatch.setattr("claimsmith.tools.recover.repair", lambda _project, _name: None)
+    monkeypatch.setattr("claimsmith.tools.fleet.stack._LOOK", 0.5)
+    outcome = job(rig, earlier=1).outcome
+    assert (outcome.state, ("cancel", "--stack", "a", "--yes") in rig.asked) == (want, freed), outcome.problem
 
 
 def test_an_engine_that_nobody_waits_for_ends(rig: Rig) -> None:
