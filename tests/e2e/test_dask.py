@@ -159,7 +159,8 @@ def test_the_stack_of_a_killed_worker_runs_again_elsewhere(rig: Rig, dask: Dask,
     assert ids(rig, "one") == before
     assert "run again: the worker tcp://127.0.0.1:" in (rig.root / ".claimsmith/fleet/one.log").read_text()
     whole(rig)
-    assert (left_in(kept.folder / "files"), kept.projects()) == ([], [])
+    assert kept.projects() == []
+    eventually(lambda: left_in(kept.folder / "files") == [])
     # Nothing of a passphrase or a password went through Dask or into a log.
     said = ran.text + "".join(p.read_text(errors="replace") for p in dask.folder.rglob("log"))
     assert PASSPHRASE not in said
@@ -173,7 +174,9 @@ def test_ctrl_c_is_waited_for_and_resume_goes_on(rig: Rig, dask: Dask, gate: Pat
     run.process.send_signal(signal.SIGINT)
     ran = run.ended()
     assert (ran.code, states(ran)["one"]) == (130, "stopped"), ran.text
-    assert (left_in(worker.folder / "files"), worker.projects()) == ([], [])
+    assert worker.projects() == []
+    # A plugin ends a moment after its engine.
+    eventually(lambda: left_in(worker.folder / "files") == [])
     gate.touch()
     ran = rig.claimsmith("up", "--resume", "--executor", dask.executor, "--output", "json")
     assert (ran.code, set(states(ran).values())) == (10, {"done"}), ran.text
@@ -206,6 +209,9 @@ def test_workers_that_do_not_fit_are_refused(rig: Rig, dask: Dask, gate: Path, t
     other = tmp_path / "other" / "claimsmith"
     other.mkdir(parents=True)
     (other / "__init__.py").write_text('__version__ = "0.0.1"\n')
+    installed = other.parent / "claimsmith-0.0.1.dist-info"
+    installed.mkdir()
+    (installed / "METADATA").write_text("Metadata-Version: 2.1\nName: claimsmith\nVersion: 0.0.1\n")
     old = dask.add(env={"PYTHONPATH": str(other.parent)})
     ran = rig.claimsmith(*up)
     assert ran.code == 1
