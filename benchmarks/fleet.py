@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import subprocess
 import sys
 import time
 from itertools import count
@@ -140,4 +142,62 @@ def _state_row(name: str, found: list[tuple[dict[str, float], dict[str, float]]]
     return Row("state", measure, ratios(found), detail=detail)
 
 
-BENCHES: dict[str, Any] = {"fleet": fleet, "state": state}
+def dask(_: Settings, folder: Path) -> list[Row]:
+    """All stacks from nothing on two Dask workers; one is killed with its engines once half of the stacks are done."""
+    from tests.e2e import dask_cluster
+
+    from claimsmith.lab import postgresql
+
+    stacks = int(os.environ.get("BENCH_STACKS") or STACKS)
+    root = folder / "dask"
+    names = write_project(root, stacks)
+    with postgresql.running(folder / "dask-server") as server:
+        place = f"{server.user}@{server.host}:{server.port}/postgres?sslmode=disable&table=dask"
+        settings = (root / "Pulumi.yaml").read_text(encoding="utf-8")
+        (root / "Pulumi.yaml").write_text(settings.replace("file://./.claimsmith/state", f"postgres://{place}"))
+        secrets = {"PGPASSWORD": server.password_file.read_text().strip(), "PULUMI_CONFIG_PASSPHRASE": "of-a-benchmark"}
+        os.environ |= secrets
+        environment = prepared(root, names)
+        with dask_cluster.running(folder / "cluster", {**os.environ, **secrets}) as cluster:
+            workers = [cluster.add(threads=PARALLEL // 2) for _ in range(2)]
+            begin = time.time()
+            command = [sys.executable, "-m", "claimsmith.cli", "up", "--all", "--parallel", str(PARALLEL)]
+            words = [*command, "--executor", cluster.executor, "--output", "json"]
+            with (folder / "dask.json").open("w") as out:
+                process = subprocess.Popen(words, cwd=root, env=environment, stdout=out)
+            with process:
+                _kill_half_way(root, process, workers[0], stacks)
+                process.wait()
+            seconds = time.time() - begin
+        states = {name: _resources(root, name, environment) for name in names}
+    again = [name for name in names if "run again" in (root / f".claimsmith/fleet/{name}.log").read_text()]
+    ended = {row["stack"]: row["state"] for row in json.loads((folder / "dask.json").read_text())["stacks"]}
+    wanted = CLAIMS * (CHILDREN + 1)
+    broken = [n for n in names if ended[n] != "done" or len(states[n]) != wanted or len({*states[n]}) != wanted]
+    shape = f"{stacks} stacks × {wanted} resources"
+    measure = f"stacks that are not whole, or have something twice: {shape} on two Dask workers, one killed on the way"
+    detail = f"{seconds:.0f} s; run again on the other worker: {', '.join(again) or 'none'}"
+    return [Row("dask", measure, [float(len(broken) + (not again))], 0, unit="stacks", detail=detail)]
+
+
+def _kill_half_way(root: Path, process: subprocess.Popen[bytes], worker: Any, stacks: int) -> None:
+    """Kill a worker, with all that it started, while it runs an engine and half of the stacks are done."""
+    journal = root / ".claimsmith" / "fleet" / "up.json"
+    while process.poll() is None:
+        rows = json.loads(journal.read_text())["stacks"].values() if journal.exists() else ()
+        busy = sum(row["state"] == "done" for row in rows) >= stacks // 2 and len(worker.parts()) > 2
+        if busy:
+            worker.kill(all_of_it=True)
+            return
+        time.sleep(0.1)
+
+
+def _resources(root: Path, stack: str, environment: dict[str, str]) -> list[str]:
+    """The URNs of what claims became, as often as they are in the state."""
+    command = ["pulumi", "stack", "export", "--stack", stack]
+    done = subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True, check=True)
+    found = json.loads(done.stdout)["deployment"]["resources"]
+    return [r["urn"] for r in found if not r["type"].startswith("pulumi:")]
+
+
+BENCHES: dict[str, Any] = {"fleet": fleet, "state": state, "dask": dask}

@@ -74,6 +74,7 @@ MODULES = sorted(p for p in PACKAGE.rglob("*.py") if PACKAGE / "tools/scaffold/p
 LOCAL = sorted((PACKAGE / "lab").rglob("*.py"))
 CEL = sorted((PACKAGE / "functions/engines").glob("cel_*engine.py"))
 KCL = PACKAGE / "functions/engines/kcl_engine.py"
+DASK = [PACKAGE / "tools/fleet/cluster.py", PACKAGE / "tools/fleet/worker.py"]
 GRPC = [PACKAGE / "functions/engines/python_engine.py", PACKAGE / "functions/python.py"]
 """What runs in child processes, or imports its extra only when a step needs it."""
 
@@ -81,10 +82,11 @@ GRPC = [PACKAGE / "functions/engines/python_engine.py", PACKAGE / "functions/pyt
 @pytest.mark.parametrize(
     ("modules", "extras"),
     [
-        pytest.param(sorted({*MODULES} - {*LOCAL, *CEL, KCL, *GRPC}), [], id="everywhere"),
+        pytest.param(sorted({*MODULES} - {*LOCAL, *CEL, KCL, *GRPC, *DASK}), [], id="everywhere"),
         pytest.param(CEL, ["cel"], id="for-expressions"),
         pytest.param([KCL], ["kcl"], id="for-programs-in-kcl"),
         pytest.param(GRPC, ["grpc"], id="for-functions-behind-grpc"),
+        pytest.param(DASK, ["dask"], id="for-workers-of-a-cluster"),
         pytest.param(LOCAL, ["lab"], id="for-the-local-control-plane"),
     ],
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -48,6 +49,13 @@ def committed(root: Path) -> None:
     (root / ".gitignore").write_text(".claimsmith/\n")
     for words in (["init", "-q", "-b", "main"], ["add", "--all"], ["commit", "-q", "-m", "all"]):
         subprocess.run([*git, *words], cwd=root, check=True)
+
+
+def named_lock(pid: int, host: str = "") -> str:
+    """What the engine prints when it meets a lock in a backend that is no folder."""
+    owner = f"ann@{host or socket.gethostname()} (pid {pid}) at 2126-01-01T00:00:00Z"
+    key = "postgres://me@db/.pulumi/locks/organization/shop/a/1.json?table=shop"
+    return f"error: the stack is currently locked by 1 lock(s). Either wait …\n  {key}: created by {owner}\n"
 
 
 _PROGRAM = """\

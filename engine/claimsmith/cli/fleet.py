@@ -31,6 +31,10 @@ LockTimeout = Annotated[
     str | None,
     typer.Option(metavar="DURATION", help="Wait so long for a stack that another run has, such as 10m."),
 ]
+Executor = Annotated[
+    str,
+    typer.Option(metavar="ADDRESS", help="Run the stacks on the workers of a Dask cluster: dask://scheduler:8786."),
+]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Don't ask; without a terminal nothing is asked anyway.")]
 
 
@@ -50,6 +54,7 @@ def up(
         int,
         typer.Option(min=1, metavar="N", help="Run a stack so often at most, while its pipelines find more to change."),
     ] = 1,
+    executor: Executor = "",
     resume: Resume = False,
     lock_timeout: LockTimeout = None,
     yes: Yes = False,
@@ -75,7 +80,7 @@ def up(
         until_settled=until_settled,
     )
     wanted = arguments.wanted(stacks, all_, label, affected=affected, base=base)
-    _run(options, wanted, parallel=parallel, resume=resume, yes=yes, output=output)
+    _run(options, wanted, parallel=parallel, executor=executor, resume=resume, yes=yes, output=output)
 
 
 @console.command
@@ -86,6 +91,7 @@ def preview(
     base: arguments.Base = None,
     label: arguments.Label = None,
     parallel: Parallel = 4,
+    executor: Executor = "",
     resume: Resume = False,
     lock_timeout: LockTimeout = None,
     output: Output = Format.text,
@@ -101,7 +107,7 @@ def preview(
     """
     options = _options("preview", lock_timeout)
     wanted = arguments.wanted(stacks, all_, label, affected=affected, base=base)
-    _run(options, wanted, parallel=parallel, resume=resume, yes=True, output=output)
+    _run(options, wanted, parallel=parallel, executor=executor, resume=resume, yes=True, output=output)
 
 
 @console.command
@@ -110,6 +116,7 @@ def refresh(
     all_: arguments.All = False,
     label: arguments.Label = None,
     parallel: Parallel = 4,
+    executor: Executor = "",
     resume: Resume = False,
     lock_timeout: LockTimeout = None,
     yes: Yes = False,
@@ -121,7 +128,7 @@ def refresh(
     """
     options = _options("refresh", lock_timeout)
     wanted = arguments.wanted(stacks, all_, label)
-    _run(options, wanted, parallel=parallel, resume=resume, yes=yes, output=output)
+    _run(options, wanted, parallel=parallel, executor=executor, resume=resume, yes=yes, output=output)
 
 
 @console.command
@@ -131,6 +138,7 @@ def destroy(
     label: arguments.Label = None,
     parallel: Parallel = 4,
     allow_destructive: arguments.AllowDestructive = False,
+    executor: Executor = "",
     resume: Resume = False,
     lock_timeout: LockTimeout = None,
     yes: Yes = False,
@@ -144,7 +152,7 @@ def destroy(
     """
     options = _options("destroy", lock_timeout, allow_destructive=allow_destructive)
     wanted = arguments.wanted(stacks, all_, label)
-    _run(options, wanted, parallel=parallel, resume=resume, yes=yes, output=output)
+    _run(options, wanted, parallel=parallel, executor=executor, resume=resume, yes=yes, output=output)
 
 
 def _options(
@@ -161,7 +169,9 @@ def _options(
     return Options(Command(command), allow_destructive, skip_preview, until_settled, seconds)
 
 
-def _run(options: Options, wanted: Wanted, *, parallel: int, resume: bool, yes: bool, output: Format) -> None:
+def _run(
+    options: Options, wanted: Wanted, *, parallel: int, executor: str, resume: bool, yes: bool, output: Format
+) -> None:
     from claimsmith.tools.fleet.run import chosen
     from claimsmith.tools.fleet.run import run as run_fleet
 
@@ -176,7 +186,14 @@ def _run(options: Options, wanted: Wanted, *, parallel: int, resume: bool, yes: 
     board = _Board(names)
     with console.live_table(_COLUMNS, board.frame) as board.live:
         result = run_fleet(
-            project, options, selected, parallel=parallel, killed=killed, report=board.report, steps=board.steps
+            project,
+            options,
+            selected,
+            parallel=parallel,
+            killed=killed,
+            executor=executor,
+            report=board.report,
+            steps=board.steps,
         )
     rows = [_row(outcome) for outcome in result.outcomes]
     console.print_rows(output, Answer("fleet", result.to_dict()), _COLUMNS, rows)

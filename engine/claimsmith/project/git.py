@@ -58,6 +58,15 @@ def ignored(root: Path, files: Iterable[str]) -> set[str]:
     return {os.fsdecode(name) for name in listed.split(b"\0") if name}
 
 
+def present(root: Path) -> list[str] | None:
+    """The paths below a folder that git tracks, or would with `git add --all`; None where there is no repository."""
+    try:
+        listed = _git(root, "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--deduplicate")
+    except (_GitError, LoadError):
+        return None
+    return [os.fsdecode(name) for name in listed.split(b"\0") if name]
+
+
 def _commit(root: Path, name: str) -> str:
     if not _git(root, "rev-parse", "--is-inside-work-tree").strip():
         raise LoadError(Problem(f"{root} is not in a git repository", fix="run it in one"))

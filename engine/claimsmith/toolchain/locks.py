@@ -58,6 +58,11 @@ class Lock:
         return f"the lock of {self.user}@{self.host} (process {self.pid}{since})"
 
 
+def gone(lock: Lock) -> bool | None:
+    """Whether the owner of a lock has ended, where no two machines have one name; None if it was taken elsewhere."""
+    return None if lock.host != socket.gethostname() else not _runs(lock.pid, lock.since)
+
+
 def folder(url: str, root: Path, project: str, stack: str) -> Path | None:
     """Where a file backend keeps the locks of a stack; nothing for other backends."""
     place = file_backend.folder(url, root)

@@ -25,7 +25,7 @@ from claimsmith.tools.fleet.run import Result, chosen, run
 from claimsmith.tools.fleet.schedule import State
 from claimsmith.tools.fleet.selection import Wanted
 from claimsmith.tools.fleet.stack import Command, Options
-from tests.support.fleet_files import committed, engine_program, fleet
+from tests.support.fleet_files import committed, engine_program, fleet, named_lock
 
 UP = Options(Command.up)
 ALL = Wanted(all=True)
@@ -139,7 +139,7 @@ def test_only_a_stack_that_has_something_is_previewed_first(rig: Rig) -> None:
 def test_a_stack_that_is_not_in_the_backend_is_created(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[tuple[str, ...]] = []
 
-    def pulumi(_project: Project, *words: str) -> subprocess.CompletedProcess[str]:
+    def pulumi(_project: Project, *words: str, **_: object) -> subprocess.CompletedProcess[str]:
         asked.append(words)
         return subprocess.CompletedProcess(words, int(words[2] == "b"), "", "error: no space left")
 
@@ -228,6 +228,37 @@ def test_resume_goes_on_with_what_is_not_done(rig: Rig, monkeypatch: pytest.Monk
     assert (states(result), rig.calls) == ({"b": "done", "c": "done"}, ["up b", "up c"])
     assert repaired == ["b"]
     assert rig.run(resume=True, wanted=Wanted()).outcomes == ()
+
+
+@pytest.mark.parametrize(
+    ("lock", "want", "asked"),
+    [
+        pytest.param("", "done", ["stack rename"], id="no-lock"),
+        pytest.param(named_lock(2**22 + 1), "done", ["stack rename", "cancel --stack"], id="of-a-run-that-ended"),
+        pytest.param(named_lock(os.getpid()), "failed", ["stack rename"], id="of-a-run-at-work"),
+        pytest.param(named_lock(2**22 + 1, "another-machine"), "failed", ["stack rename"], id="of-another-machine"),
+    ],
+)
+def test_resume_frees_a_lock_in_a_database_only_if_its_owner_has_ended(
+    rig: Rig, monkeypatch: pytest.MonkeyPatch, lock: str, want: str, asked: list[str]
+) -> None:
+    rig.backend = "postgres://me@db/state?table=shop"
+    rig.wants({"a": {"fails": "up"}})
+    rig.run(wanted=Wanted(["a"]))
+    rig.wants({})
+    calls: list[str] = []
+    repaired: list[str] = []
+
+    def pulumi(_project: Project, *words: str, **_: object) -> subprocess.CompletedProcess[str]:
+        calls.append(" ".join(words[:2]))
+        return subprocess.CompletedProcess(words, int(words[0] == "stack"), "", lock)
+
+    monkeypatch.setattr(workspace, "pulumi", pulumi)
+    monkeypatch.setattr(recover, "repair", lambda _project, name: repaired.append(name))
+    (outcome,) = rig.run(resume=True, wanted=Wanted()).outcomes
+    assert (outcome.state.value, list(dict.fromkeys(calls))) == (want, asked), outcome.problem
+    assert repaired == (["a"] if want == "done" else [])
+    assert want == "done" or "if it was killed: claimsmith recover a" in str(outcome.problem)
 
 
 def test_resume_runs_a_stack_again_whose_files_changed(rig: Rig) -> None:

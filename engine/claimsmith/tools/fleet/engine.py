@@ -11,6 +11,7 @@ import json
 import os
 import signal
 import subprocess
+import sys
 import threading
 import time
 from collections import Counter
@@ -21,7 +22,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from claimsmith.base.printable import one_line
-from claimsmith.toolchain import locks
+from claimsmith.toolchain import guardian, locks
 from claimsmith.toolchain.locks import Lock
 from claimsmith.tools.review.changes import DESTRUCTIVE
 from claimsmith.tools.review.preview import is_object, op_of
@@ -85,7 +86,9 @@ class Ran:
 class Children:
     """The engine's processes of a run. An interrupt reaches them from here alone."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, guarded: bool = False) -> None:
+        """With `guarded`, a child that outlives this process is interrupted: nobody here would go on with it."""
+        self._guard = [sys.executable, "-I", "-S", guardian.__file__] if guarded else []
         self._lock = threading.Lock()
         self._running: set[subprocess.Popen[bytes]] = set()
         self._stop = threading.Event()
@@ -139,10 +142,10 @@ class Children:
 
     def _started(self, command: Sequence[str], cwd: Path, env: Mapping[str, str], output: IO[bytes]) -> _Registered:
         process = subprocess.Popen(
-            command,
+            [*self._guard, *command],
             cwd=cwd,
             env=env,
-            stdin=subprocess.DEVNULL,
+            stdin=subprocess.PIPE if self._guard else subprocess.DEVNULL,
             stdout=output,
             stderr=subprocess.STDOUT,
             start_new_session=True,
@@ -172,6 +175,8 @@ class _Registered:
         if self.process.poll() is None:
             _interrupt(self.process)
         self.process.wait()
+        if self.process.stdin:
+            self.process.stdin.close()
         self.ended(self.process)
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor, ThreadPoolExecutor
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -12,9 +13,9 @@ from claimsmith.base.errors import LoadError, Problem
 from claimsmith.project import workspace
 from claimsmith.project.project import Project
 from claimsmith.toolchain import process
-from claimsmith.tools.fleet import journal, links
+from claimsmith.tools.fleet import cluster, journal, links
 from claimsmith.tools.fleet.engine import POLL, Children
-from claimsmith.tools.fleet.schedule import Outcome, Report, State
+from claimsmith.tools.fleet.schedule import Job, Outcome, Report, State
 from claimsmith.tools.fleet.schedule import run as scheduled
 from claimsmith.tools.fleet.selection import Selection, Wanted, select
 from claimsmith.tools.fleet.stack import Command, Fleet, Options, read_backend, refused, run_stack
@@ -57,6 +58,33 @@ class Result:
         }
 
 
+@dataclass(frozen=True, slots=True)
+class Here:
+    """The place of the jobs of a run: this machine. A cluster is another one (`cluster.py`)."""
+
+    children: Children
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether the user stopped the run."""
+        return self.children.stopping
+
+    @property
+    def stopping(self) -> bool:
+        """Whether no further job is to be started."""
+        return self.children.stopping
+
+    def interrupt(self) -> None:
+        """Ask the engines to end."""
+        self.children.interrupt()
+
+    @contextmanager
+    def jobs(self, fleet: Fleet, _stacks: Sequence[str], parallel: int) -> Iterator[tuple[Executor, Job]]:
+        """The executor for the jobs of a run, and their job."""
+        with ThreadPoolExecutor(max_workers=parallel, thread_name_prefix="stack") as pool:
+            yield pool, partial(run_stack, fleet)
+
+
 def chosen(project: Project, options: Options, wanted: Wanted, *, resume: bool = False) -> tuple[Selection, set[str]]:
     """The stacks of a run, and those of them whose last run was killed."""
     _check(options, wanted)
@@ -81,10 +109,14 @@ def run(
     *,
     parallel: int,
     killed: set[str] | None = None,
+    executor: str = "",
     report: Report = lambda _: None,
     steps: Steps = lambda _stack, _steps: None,
 ) -> Result:
-    """Run a command on stacks; Ctrl-C stops it, after every stack that runs has ended in order."""
+    """Run a command on stacks; Ctrl-C stops it, after every stack that runs has ended in order.
+
+    `executor` is the address of the cluster on whose workers the stacks run; without it they run here.
+    """
     removed = [_removed(review) for review in selection.removed]
     refusals = _review_refusals(options, selection)
     for outcome in (*removed, *refusals):
@@ -93,31 +125,38 @@ def run(
     if ended.keys() >= selection.needs.keys():
         return _result(options, [*removed, *refusals])
     workspace.require(project)
-    children = Children()
-    with journal.alone(project), process.handling(lambda *_: children.interrupt(), process.STOPPING):
-        kept = journal.begin(project, options.command, list(selection.needs))
-        for outcome in refusals:
-            kept.note(outcome)
+    left = [stack for stack in selection.needs if stack not in ended]
+    place = cluster.connected(executor) if executor else nullcontext(Here(Children()))
+    with (
+        place as runner,
+        journal.alone(project),
+        process.handling(lambda *_: runner.interrupt(), process.STOPPING),
+    ):
         backend, deployed = read_backend(project)
         env = workspace.environment(project)
+        children = runner.children if isinstance(runner, Here) else Children()
         fleet = Fleet(project, options, children, env, backend, deployed, frozenset(killed or ()), steps)
+        with runner.jobs(fleet, left, parallel) as (pool, job):
+            kept = journal.begin(project, options.command, list(selection.needs))
+            for outcome in refusals:
+                kept.note(outcome)
 
-        def note(outcome: Outcome) -> None:
-            kept.note(outcome)
-            report(outcome)
+            def note(outcome: Outcome) -> None:
+                kept.note(outcome)
+                report(outcome)
 
-        with ThreadPoolExecutor(max_workers=parallel, thread_name_prefix="stack") as executor:
             found = scheduled(
                 links.turned(selection.needs) if options.command is Command.destroy else selection.needs,
-                partial(run_stack, fleet),
-                executor=executor,
+                job,
+                executor=pool,
                 parallel=parallel,
                 before=ended,
                 report=note,
-                stopping=lambda: children.stopping,
+                stopping=lambda: runner.stopping,
                 poll=POLL,
             )
-    return _result(options, [*removed, *found.values()], interrupted=children.stopping)
+        interrupted = runner.interrupted
+    return _result(options, [*removed, *found.values()], interrupted=interrupted)
 
 
 def _result(options: Options, outcomes: Iterable[Outcome], *, interrupted: bool = False) -> Result:

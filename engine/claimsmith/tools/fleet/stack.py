@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
@@ -15,6 +15,7 @@ from claimsmith.base.printable import counted
 from claimsmith.project import stack_locks, workspace
 from claimsmith.project.project import Project
 from claimsmith.toolchain import locks
+from claimsmith.toolchain.locks import Lock
 from claimsmith.tools import recover
 from claimsmith.tools.fleet.engine import Children, Progress, Ran
 from claimsmith.tools.fleet.schedule import Outcome, State
@@ -67,6 +68,10 @@ class Fleet:
     recovered: frozenset[str] = frozenset()
     """The stacks whose run was killed: they are recovered first."""
     progress: Callable[[str, Mapping[str, int]], None] = field(default=lambda _stack, _steps: None)
+    gone: Callable[[Lock], bool | None] = locks.gone
+    """Whether the owner of a lock has ended; None where nobody can know."""
+    outlived: bool = False
+    """Whether an engine of this very run may have outlived its worker: it ends by itself, and is waited for."""
 
     def log(self, stack: str) -> Path:
         """The log of a stack."""
@@ -81,6 +86,14 @@ def read_backend(project: Project) -> tuple[str, dict[str, int]]:
     # A service prefixes the name with that of the organization.
     found = {str(row["name"]).rpartition("/")[2]: int(row.get("resourceCount") or 0) for row in json.loads(done.stdout)}
     return workspace.backend(project), found
+
+
+def create(project: Project, stack: str) -> None:
+    """Create a stack in the backend; the engine writes its salt into the stack's settings."""
+    done = workspace.pulumi(project, "stack", "init", stack, "--no-select")
+    if done.returncode:
+        what = f"the stack {stack!r} cannot be created: {workspace.errors_in(done.stderr)}"
+        raise DeployError(Problem(what, fix=f"see: pulumi stack init {stack}"))
 
 
 def run_stack(fleet: Fleet, stack: str) -> Outcome:
@@ -110,7 +123,7 @@ class _Run:
         if not present:
             if command in (Command.refresh, Command.destroy):
                 return Outcome(self.stack, State.done)
-            self._create()
+            create(self.fleet.project, self.stack)
         if refusal := self._guarded():
             return refusal
         return self._repeated()
@@ -118,19 +131,24 @@ class _Run:
     def _recover(self) -> None:
         """Repair what the killed run left behind; a run of the engine that outlived it is waited for first."""
         deadline = time.monotonic() + max(self.fleet.options.lock_timeout, 1.0)
-        while self._held() and time.monotonic() < deadline:
-            if self.fleet.children.stopping:
-                return
+        while held := self._held():
+            if all(self.fleet.gone(lock) for lock in held):
+                stack_locks.free(self.fleet.project, self.stack, held)
+                break
+            if not self._waits(held, deadline):
+                raise self._taken(held)
             self.fleet.children.wait(_LOOK)
         with _recovering:
             recover.repair(self.fleet.project, self.stack)
 
-    def _create(self) -> None:
-        project = self.fleet.project
-        done = workspace.pulumi(project, "stack", "init", self.stack, "--no-select")
-        if done.returncode:
-            what = f"the stack {self.stack!r} cannot be created: {workspace.errors_in(done.stderr)}"
-            raise DeployError(Problem(what, fix=f"see: pulumi stack init {self.stack}"))
+    def _held(self) -> list[Lock]:
+        """The locks on the stack, in any backend that has some to list."""
+        return stack_locks.held(self.fleet.project, self.stack, self.fleet.backend)
+
+    def _waits(self, held: Sequence[Lock], deadline: float) -> bool:
+        """Whether to wait for the owners of locks."""
+        ends = self.fleet.outlived and any(self.fleet.gone(lock) is False for lock in held)
+        return not self.fleet.children.stopping and (ends or time.monotonic() < deadline)
 
     def _guarded(self) -> Outcome | None:
         """The refusal of a stack in which something would be deleted or replaced; also if nobody can tell."""
@@ -191,19 +209,17 @@ class _Run:
                 held = ran.locks
                 if not held:
                     return ran
-            if time.monotonic() >= deadline or self.fleet.children.stopping:
-                unlock = " --unlock" if any(lock.foreign for lock in held) else ""
-                killed = f"claimsmith recover {self.stack}{unlock} --yes"
-                fix = f"wait for it, or use --lock-timeout; if it was killed: {killed}"
-                raise DeployError(Problem(f"another run has the stack {self.stack!r}: {held[0]}", fix=fix))
+            if not self._waits(held, deadline):
+                raise self._taken(held)
             self.fleet.children.wait(_LOOK)
 
-    def _held(self) -> bool:
-        """Whether somebody has the stack, as far as can be known here."""
-        found = stack_locks.held(self.fleet.project, self.stack, self.fleet.backend)
-        return any(not lock.stale for lock in found)
+    def _taken(self, held: Sequence[Lock]) -> DeployError:
+        unlock = " --unlock" if any(lock.foreign for lock in held) else ""
+        killed = f"claimsmith recover {self.stack}{unlock} --yes"
+        fix = f"wait for it, or use --lock-timeout; if it was killed: {killed}"
+        return DeployError(Problem(f"another run has the stack {self.stack!r}: {', '.join(map(str, held))}", fix=fix))
 
-    def _locks(self) -> list[locks.Lock]:
+    def _locks(self) -> list[Lock]:
         """The locks in the file backend. Of others, the engine reports them when it meets them."""
         project = self.fleet.project
         return locks.locks(locks.folder(self.fleet.backend, project.root, project.name, self.stack))
