@@ -104,8 +104,7 @@ spec: {size: 7, zones: [a, b]}
 
 
 def line_of(comment: str) -> int:
-    [line] = [n for n, text in enumerate(PLATFORM.splitlines(), 1) if text.endswith(f"# {comment}")]
-    return line
+    return piped_project.line_of(comment, PLATFORM)
 
 
 @pytest.fixture(scope="module")
