@@ -76,6 +76,14 @@ def locks(place: Path | None) -> list[Lock]:
     return [_read(path) for path in sorted(place.glob("*.json"))]
 
 
+def write(place: Path, pid: int) -> None:
+    """Record a process of this machine in a folder, as the engine's file backend records the owner of a lock."""
+    place.mkdir(mode=0o700, exist_ok=True)
+    owner = {"pid": pid, "username": "claimsmith", "hostname": socket.gethostname()}
+    text = json.dumps({**owner, "timestamp": datetime.now(UTC).isoformat()})
+    (place / f"{pid}.json").write_text(text, encoding="utf-8")
+
+
 def reported(output: str) -> list[Lock]:
     """The locks that the engine lists when it refuses to take one. If it lists none, one of which nothing is known."""
     if _REFUSAL not in output:

@@ -20,7 +20,7 @@ from claimsmith.project import workspace
 from claimsmith.project.project import Project
 from claimsmith.toolchain import locks
 from claimsmith.tools import recover
-from claimsmith.tools.fleet import journal, stack
+from claimsmith.tools.fleet import engine, journal, stack
 from claimsmith.tools.fleet.run import Result, chosen, run
 from claimsmith.tools.fleet.schedule import State
 from claimsmith.tools.fleet.selection import Wanted
@@ -259,6 +259,26 @@ def test_resume_frees_a_lock_in_a_database_only_if_its_owner_has_ended(
     assert (outcome.state.value, list(dict.fromkeys(calls))) == (want, asked), outcome.problem
     assert repaired == (["a"] if want == "done" else [])
     assert want == "done" or "if it was killed: claimsmith recover a" in str(outcome.problem)
+
+
+@pytest.mark.parametrize(
+    ("pid", "want"), [pytest.param(os.getpid(), "failed", id="runs"), pytest.param(2**22 + 1, "done", id="has-ended")]
+)
+def test_resume_waits_for_an_engine_that_has_no_lock_yet(
+    rig: Rig, monkeypatch: pytest.MonkeyPatch, pid: int, want: str
+) -> None:
+    """It began just before its run was killed, and would take its lock in the middle of the next one."""
+    monkeypatch.setattr(recover, "repair", lambda *_: None)
+    rig.deployed = {"a": 1}
+    rig.wants({"a": {"fails": "up"}})
+    rig.run(wanted=Wanted(["a"]))
+    rig.wants({})
+    place = engine.running(rig.project.private / "fleet" / "a.log")
+    assert not place.exists()
+    locks.write(place, pid)
+    (outcome,) = rig.run(resume=True, wanted=Wanted()).outcomes
+    assert (outcome.state.value, place.exists()) == (want, want == "failed"), outcome.problem
+    assert want == "done" or f"process {pid}" in str(outcome.problem)
 
 
 def test_resume_runs_a_stack_again_whose_files_changed(rig: Rig) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -83,6 +84,11 @@ class Ran:
         return locks.reported(self.output) if self.code else []
 
 
+def running(log: Path) -> Path:
+    """Where the process of a stack's engine is recorded while it runs: it may not have its lock yet."""
+    return log.with_suffix(".engine")
+
+
 class Children:
     """The engine's processes of a run. An interrupt reaches them from here alone."""
 
@@ -129,6 +135,7 @@ class Children:
                 output.flush()
                 whole = [*command, *FLAGS, "--event-log", str(file)]
                 with self._started(whole, cwd, {**env, **_EVENT_LOG}, output) as process:
+                    locks.write(running(log), process.pid)
                     while process.poll() is None:
                         _read(lines, events, progress)
                         time.sleep(POLL)
@@ -136,6 +143,7 @@ class Children:
         finally:
             # Whole resources stand in it.
             file.unlink(missing_ok=True)
+            shutil.rmtree(running(log), ignore_errors=True)
         with log.open("rb") as written:
             written.seek(start)
             return Ran(process.returncode, events, written.read().decode(errors="replace"))

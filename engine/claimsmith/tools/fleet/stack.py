@@ -17,7 +17,7 @@ from claimsmith.project.project import Project
 from claimsmith.toolchain import locks
 from claimsmith.toolchain.locks import Lock
 from claimsmith.tools import recover
-from claimsmith.tools.fleet.engine import Children, Progress, Ran
+from claimsmith.tools.fleet.engine import Children, Progress, Ran, running
 from claimsmith.tools.fleet.schedule import Outcome, State
 
 FOLDER = "fleet"
@@ -142,8 +142,9 @@ class _Run:
             recover.repair(self.fleet.project, self.stack)
 
     def _held(self) -> list[Lock]:
-        """The locks on the stack, in any backend that has some to list."""
-        return stack_locks.held(self.fleet.project, self.stack, self.fleet.backend)
+        """The locks on the stack, and an engine that outlived its run: one that has just begun has no lock yet."""
+        outlived = locks.locks(running(self.fleet.log(self.stack)))
+        return [*outlived, *stack_locks.held(self.fleet.project, self.stack, self.fleet.backend)]
 
     def _waits(self, held: Sequence[Lock], deadline: float) -> bool:
         """Whether to wait for the owners of locks."""
