@@ -19,9 +19,22 @@ _TOKEN = re.compile(
 )
 """What stands for a part of the time in a layout, the longest first."""
 _MONTHS: Final = tuple(
-    "January February March April May June July August September October November December".split()
+    [
+        "January",
+        "February",
+        "March",
+        "April",
+        "May",
+        "June",
+        "July",
+        "August",
+        "September",
+        "October",
+        "November",
+        "December",
+    ]
 )
-_DAYS: Final = tuple("Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split())
+_DAYS: Final = tuple(["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"])
 _ZONE_NAME = r"(?:UTC|ChST|MeST|GMT(?:[+-][0-9]{1,2}+)?|(?:WITA|[A-Z]{4}T|[A-Z]{3}T|[A-Z]{3})(?![A-Z]))"
 _ONE_OR_TWO = "[0-9]{1,2}+"
 _FRACTION = "(?:[.,][0-9]+)?"
@@ -29,7 +42,16 @@ _NANOS: Final = 10**9
 _STRING: Final = "2006-01-02 15:04:05.999999999 -0700 MST"
 _RFC3339: Final = "2006-01-02T15:04:05.999999999Z07:00"
 
-NS: Final = {"ns": 1, "us": 10**3, "µs": 10**3, "μs": 10**3, "ms": 10**6, "s": _NANOS, "m": 60 * _NANOS, "h": 3600 * _NANOS}
+NS: Final = {
+    "ns": 1,
+    "us": 10**3,
+    "µs": 10**3,
+    "μs": 10**3,
+    "ms": 10**6,
+    "s": _NANOS,
+    "m": 60 * _NANOS,
+    "h": 3600 * _NANOS,
+}
 """The units of a duration, in nanoseconds."""
 _DURATION = re.compile(r"[-+]?(?:0|(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:ns|us|µs|μs|ms|s|m|h))+)")
 _PART = re.compile(r"([0-9]*)\.?([0-9]*)(ns|us|µs|μs|ms|s|m|h)")

@@ -20,7 +20,9 @@ class Struct(dict[str, Any]):
 
     __slots__ = ("kind", "text", "type_name", "written")
 
-    def __init__(self, fields: dict[str, Any], *, type_name: str, text: str, written: Any, kind: str = "struct") -> None:
+    def __init__(
+        self, fields: dict[str, Any], *, type_name: str, text: str, written: Any, kind: str = "struct"
+    ) -> None:
         super().__init__(fields)
         self.type_name = type_name
         self.kind = kind

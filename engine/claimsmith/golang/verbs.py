@@ -144,7 +144,7 @@ def _hex_bytes(spec: Spec, verb: str, value: str) -> str:
 
 
 def _integer(spec: Spec, verb: str, value: int) -> str | None:
-    if value not in strconv.INT64:
+    if int(value) not in strconv.INT64:  # a range goes through all numbers to find a subclass of int
         raise TransformError(Problem("an integer needs more than 64 bits", fix="write it as text"))
     if verb in "cqU":
         return _rune(spec, verb, value)

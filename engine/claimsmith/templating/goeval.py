@@ -17,7 +17,7 @@ from typing import Any
 from claimsmith.base import fieldpath
 from claimsmith.base.errors import Source, suggest
 from claimsmith.golang import inputs
-from claimsmith.golang.kinds import Int
+from claimsmith.golang.kinds import Int, Struct
 from claimsmith.templating import claimed, functions, goast, insertions, limits, readings
 from claimsmith.templating.functions.builtins import text_of, truth
 from claimsmith.templating.functions.registry import Function
@@ -330,6 +330,9 @@ class _Run:
                 raise refusal(what, fix, self.at(pos))
             if name in value:
                 value = value[name]
+            elif isinstance(value, Struct):
+                fix = suggest(name, sorted(value))
+                raise refusal(f"a {value.type_name} has no field or method {name} here", fix, self.at(pos))
             elif self.rules and self.rules.missing == "zero":
                 value = None
             elif self.rules.missing != "error" if self.rules else lenient and index == len(names) - 1:

@@ -45,6 +45,8 @@ def _for_yaml(value: Any) -> Any:
             return value.written
         case Int():
             return int(value)
+        case float() if value.is_integer() and abs(value) < 1e21:
+            return int(value)
         case _Condition():
             return {key.lower(): item for key, item in value.items()}
         case dict():
