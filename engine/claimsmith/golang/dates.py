@@ -18,23 +18,21 @@ _TOKEN = re.compile(
     r"[-Z]070000|[-Z]07:00:00|[-Z]0700|[-Z]07:00|[-Z]07|[.,](?:0+|9+)(?![0-9])"
 )
 """What stands for a part of the time in a layout, the longest first."""
-_MONTHS: Final = tuple(
-    [
-        "January",
-        "February",
-        "March",
-        "April",
-        "May",
-        "June",
-        "July",
-        "August",
-        "September",
-        "October",
-        "November",
-        "December",
-    ]
+_MONTHS: Final = (
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
 )
-_DAYS: Final = tuple(["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"])
+_DAYS: Final = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 _ZONE_NAME = r"(?:UTC|ChST|MeST|GMT(?:[+-][0-9]{1,2}+)?|(?:WITA|[A-Z]{4}T|[A-Z]{3}T|[A-Z]{3})(?![A-Z]))"
 _ONE_OR_TWO = "[0-9]{1,2}+"
 _FRACTION = "(?:[.,][0-9]+)?"
