@@ -54,6 +54,10 @@ class _Source(Lenient):
             yield field, f"the source has no {field}", f"add {field}:"
 
 
+class _PlacedSource(_Source):
+    to_field_path: str | None = None
+
+
 class _Policy(Lenient):
     resolution: Literal["Optional", "Required"] = "Required"
     resolve: Literal["Always", "IfNotPresent"] = "Always"
@@ -67,10 +71,16 @@ class EnvironmentSources(Lenient):
     policy: _Policy = Field(default_factory=_Policy)
 
 
+class _FunctionSources(EnvironmentSources):
+    """As in the field of a composition, with a place in the environment for each source."""
+
+    environment_configs: tuple[_PlacedSource, ...] = Field((), strict=False)
+
+
 class EnvironmentInput(Lenient):
     """The whole input."""
 
     api_version: str = ""
     kind: str = ""
     metadata: Any = None
-    spec: EnvironmentSources = Field(default_factory=lambda: EnvironmentSources(environment_configs=()))
+    spec: _FunctionSources = Field(default_factory=lambda: _FunctionSources(environment_configs=()))
