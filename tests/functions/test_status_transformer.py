@@ -130,6 +130,28 @@ def test_a_condition_without_a_status_is_unknown() -> None:
     assert run(each).conditions[0] == Condition("Matched", "Unknown", "", "")
 
 
+UNKNOWN = [{"type": "Ready", "status": "Unknown"}]
+NONE = [{"type": "Ready", "status": "", "reason": "", "message": "^$"}]
+
+
+@pytest.mark.parametrize(
+    ("existing", "conditions"),
+    [
+        ({"status": {}}, UNKNOWN),
+        ({"status": None}, UNKNOWN),
+        ({"status": {"conditions": [{"type": "Ready", "status": "Unknown", "reason": None}]}}, UNKNOWN),
+        ({}, NONE),
+        ({"status": "fine"}, NONE),
+        ({"status": {"conditions": [{"type": "Ready", "status": True}]}}, NONE),
+        ({"status": {"conditions": [FINE, {"type": 1}]}}, NONE),
+    ],
+)
+def test_a_status_that_is_missing_or_cannot_be_read(existing: dict[str, Any], conditions: list[dict[str, Any]]) -> None:
+    composite = {"apiVersion": "example.org/v1", "kind": "XNetwork", **existing}
+    each = hook("none", conditions, includeCompositeAsResource=True)
+    assert run(each, composite=composite).conditions[0].type == "Matched"
+
+
 @pytest.mark.parametrize(
     ("found", "message"),
     [

@@ -282,22 +282,33 @@ def _any(conditions: Sequence[_ConditionMatcher], resource: Mapping[str, Any]) -
 
 
 def _match(matcher: _ConditionMatcher, resource: Mapping[str, Any]) -> dict[str, str] | None:
-    listed = object_at(resource, "status").get("conditions")
-    conditions = [c for c in listed if isinstance(c, Mapping)] if isinstance(listed, list) else []
-    unknown = {"type": matcher.type, "status": "Unknown"}
-    condition = next((c for c in conditions if c.get("type") == matcher.type), unknown)
-    if matcher.reason is not None and matcher.reason != condition.get("reason", ""):
+    condition = _condition(resource, matcher.type)
+    if matcher.reason is not None and matcher.reason != (condition.get("reason") or ""):
         return None
-    if matcher.status is not None and matcher.status != condition.get("status", ""):
+    if matcher.status is not None and matcher.status != (condition.get("status") or ""):
         return None
     if matcher.message is None:
         return {}
     pattern = _pattern(matcher.message, "cannot compile message regex")
-    found = pattern.search(str(condition.get("message", "")))
+    found = pattern.search(condition.get("message") or "")
     if found is None:
         return None
     names = {number: name for name, number in pattern.groupindex.items()}
     return {names.get(i, ""): value or "" for i, value in enumerate(found.groups(), start=1)}
+
+
+def _condition(resource: Mapping[str, Any], kind: str) -> Mapping[str, Any]:
+    """The condition of a type; Unknown if it is missing, and without a status if the resource has no status to read."""
+    status = resource.get("status", "")
+    listed = (status or {}).get("conditions") or [] if isinstance(status, Mapping | None) else None
+    if not isinstance(listed, list) or not all(_is_condition(each) for each in listed):
+        return {}
+    return next((each for each in listed if each.get("type") == kind), {"status": "Unknown"})
+
+
+def _is_condition(value: Any) -> bool:
+    fields = ("type", "status", "reason", "message")
+    return isinstance(value, Mapping) and all(isinstance(value.get(field), str | None) for field in fields)
 
 
 def _pattern(text: str, why: str) -> Any:
