@@ -76,6 +76,10 @@ def test_another_key_and_an_optional_resource() -> None:
     [
         pytest.param(source(ref={"name": "z"}), id="absent"),
         pytest.param(selector(minMatch=4), id="too-few"),
+        pytest.param(selector(minMatch=-1), id="a-count-below-zero"),
+        pytest.param(selector(mode="Multiple"), id="an-unknown-field"),
+        pytest.param(source(ref={"name": "b"}, toFieldPath="a"), id="a-field-of-environments"),
+        pytest.param(source(type="Reference"), id="nothing-named"),
         pytest.param(selector(sortByFieldPath="metadata.labels"), id="not-sortable"),
         pytest.param(selector({"key": "region", "valueFromFieldPath": "spec.absent"}), id="a-missing-field"),
         pytest.param(selector({"key": "region", "valueFromFieldPath": "spec"}), id="not-text"),

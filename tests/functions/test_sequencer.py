@@ -120,3 +120,11 @@ def test_refused(rule: dict[str, Any], path: str) -> None:
         run(rule)
     assert caught.value.problems[0].path.endswith(path)
     assert caught.value.problems[0].where
+
+
+@pytest.mark.parametrize("ttl", ["soon", "5", "1h x"])
+def test_a_time_that_cannot_be_read_is_refused(ttl: str) -> None:
+    assert run(("first", "second"), cacheTTL="1h2m").results
+    with pytest.raises(EngineError) as caught:
+        run(("first", "second"), cacheTTL=ttl)
+    assert caught.value.problems[0].path.endswith("input.cacheTTL")

@@ -34,6 +34,7 @@ def hook(resources: str, conditions: list[dict[str, Any]], **matcher: Any) -> di
     }
 
 
+YES = {"setConditions": [{"condition": {"type": "Matched", "status": "True", "reason": "Yes"}}]}
 NOT_READY = {"type": "Ready", "status": "False"}
 READY = {"type": "Ready", "status": "True"}
 
@@ -53,6 +54,9 @@ READY = {"type": "Ready", "status": "True"}
         (hook("db-1", [{"type": "Ready", "message": "quota"}]), True),
         (hook("db-1", [{"type": "Ready", "message": "^quota"}]), False),
         ({**hook("db-1", [READY]), "matchers": []}, False),
+        (hook("db-1", [READY, {"type": "Ready", "message": "("}]), False),
+        (hook("db-1", [NOT_READY, {"type": "Ready", "message": "("}], type="AnyResourceMatchesAnyCondition"), True),
+        ({"matchers": [{"resources": [{}], "conditions": [{"type": "Ready"}]}], **YES}, True),
     ],
 )
 def test_matching(each: dict[str, Any], matched: bool) -> None:
@@ -119,3 +123,48 @@ def test_the_composite_and_extra_resources() -> None:
 def test_failures_are_conditions(each: dict[str, Any], reason: str) -> None:
     found = [c for c in run(each).conditions if c.type == "StatusTransformationSuccess"]
     assert [(c.status, c.reason) for c in found] == [("False", reason)]
+
+
+def test_a_condition_without_a_status_is_unknown() -> None:
+    each = {**hook("db-1", [NOT_READY]), "setConditions": [{"condition": {"type": "Matched"}}]}
+    assert run(each).conditions[0] == Condition("Matched", "Unknown", "", "")
+
+
+UNKNOWN = [{"type": "Ready", "status": "Unknown"}]
+NONE = [{"type": "Ready", "status": "", "reason": "", "message": "^$"}]
+
+
+@pytest.mark.parametrize(
+    ("existing", "conditions"),
+    [
+        ({"status": {}}, UNKNOWN),
+        ({"status": None}, UNKNOWN),
+        ({"status": {"conditions": [{"type": "Ready", "status": "Unknown", "reason": None}]}}, UNKNOWN),
+        ({}, NONE),
+        ({"status": "fine"}, NONE),
+        ({"status": {"conditions": [{"type": "Ready", "status": True}]}}, NONE),
+        ({"status": {"conditions": [FINE, {"type": 1}]}}, NONE),
+    ],
+)
+def test_a_status_that_is_missing_or_cannot_be_read(existing: dict[str, Any], conditions: list[dict[str, Any]]) -> None:
+    composite = {"apiVersion": "example.org/v1", "kind": "XNetwork", **existing}
+    each = hook("none", conditions, includeCompositeAsResource=True)
+    assert run(each, composite=composite).conditions[0].type == "Matched"
+
+
+@pytest.mark.parametrize(
+    ("found", "message"),
+    [
+        (["x"], "type: []interface {}"),
+        ({"things": {"items": []}}, "value type for things: map[string]interface {}"),
+        ({"things": ["x"]}, "value type for things [0]: string"),
+    ],
+    ids=["a list", "no list", "no object"],
+)
+def test_extra_resources_of_another_form(found: Any, message: str) -> None:
+    extra = hook("(", [READY], includeExtraResources=True)
+    conditions = run(
+        hook("db-1", [NOT_READY]), extra, hook("db-1", [READY]), context={EXTRA_RESOURCES: found}
+    ).conditions
+    assert [c.reason for c in conditions] == ["Yes", "InputFailure"]
+    assert conditions[-1].message == f"cannot load extra-resources: unexpected extra-resources {message}"

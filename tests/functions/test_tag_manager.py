@@ -14,7 +14,7 @@ from tests.support.function_calls import call
 XR = {
     "apiVersion": "example.org/v1",
     "kind": "XNetwork",
-    "spec": {"tags": {"team": "a", "env": "dev"}, "keys": ["seen"], "gone": ["old"]},
+    "spec": {"tags": {"team": "a", "env": "dev"}, "mixed": {"a": "1", "b": 2}, "keys": ["seen"], "gone": ["old"]},
 }
 
 
@@ -56,6 +56,11 @@ FROM_XR = {"type": "FromCompositeFieldPath", "fromFieldPath": "spec.tags"}
         ({"env": "prod"}, {"addTags": [{**FROM_XR, "policy": "Replace"}]}, {"env": "dev", "team": "a"}),
         ({}, {"addTags": [{"type": "FromEnvironmentFieldPath", "fromFieldPath": "tags"}]}, {"cost": "42"}),
         ({"a": "1"}, {"addTags": [{"type": "FromCompositeFieldPath", "fromFieldPath": "spec.absent"}]}, {"a": "1"}),
+        ({"env": ""}, {"addTags": [{**FROM_XR, "policy": "Retain"}]}, {"env": "dev", "team": "a"}),
+        ({"env": "prod"}, {"addTags": [{"tags": {"env": ""}}]}, {"env": ""}),
+        ({}, {"addTags": [{"tags": {"a": ""}}, {"tags": {"a": "1"}}, {"tags": {"a": "2"}}]}, {"a": "1"}),
+        ({}, {"addTags": [{**FROM_XR, "fromFieldPath": "spec.mixed"}]}, {"a": "1", "b": ""}),
+        ({"a": 1}, {"addTags": [{"tags": {"b": "2"}}]}, {"a": "", "b": "2"}),
         ({"a": "1", "old": "2"}, {"removeTags": [{"type": "FromValue", "keys": ["old"]}]}, {"a": "1"}),
         (
             {"a": "1", "old": "2"},
@@ -74,6 +79,7 @@ def test_tags(before: dict[str, str] | None, more: dict[str, Any], after: dict[s
         ({"seen": "there", "other": "x"}, "Replace", {"seen": "there"}),
         ({"seen": "there"}, "Retain", {"seen": "ours"}),
         (None, "Replace", {"seen": "ours"}),
+        ({"seen": "there", "count": 1}, "Replace", {"seen": "ours"}),
     ],
 )
 def test_ignored_tags_keep_what_is_there(observed: dict[str, str] | None, policy: str, after: dict[str, str]) -> None:
@@ -96,6 +102,20 @@ IGNORE = {"tag-manager.fn.crossplane.io/ignore-resource": "True"}
 )
 def test_left_alone(resource: dict[str, Any]) -> None:
     assert tags(resource, addTags=[{"tags": {"b": "2"}}]) == {"a": "1"}
+
+
+def test_a_mark_that_is_no_text_does_not_count() -> None:
+    marked = vpc({"a": "1"}, labels={"tag-manager.fn.crossplane.io/ignore-resource": True})
+    assert tags(marked, addTags=[{"tags": {"b": "2"}}]) == {"a": "1", "b": "2"}
+
+
+def test_resources_without_tags_get_none_where_there_are_none_to_add() -> None:
+    assert tags(vpc(None), addTags=[{**FROM_XR, "fromFieldPath": "spec.absent"}]) is None
+
+
+def test_keys_of_all_sources_are_removed() -> None:
+    removed = [{**FROM_XR, "fromFieldPath": "spec.gone"}, {**FROM_XR, "fromFieldPath": "spec.keys"}]
+    assert tags(vpc({"a": "1", "old": "2", "seen": "3"}), removeTags=removed) == {"a": "1"}
 
 
 def test_the_table_has_both_providers() -> None:

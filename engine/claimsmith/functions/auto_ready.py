@@ -4,14 +4,23 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from claimsmith.functions import inputs
 from claimsmith.functions.health import is_healthy
 from claimsmith.functions.protocol import Function, Ready, Request, Resource, Response, State
 from claimsmith.functions.registry import Place
 from claimsmith.patching.readiness import is_ready
 
 
-def bind(place: Place) -> Function:  # noqa: ARG001 - every built-in function is bound alike
-    """The function; it has no input."""
+class _Input(inputs.FunctionInput):
+    ttl: str = ""
+    # Checks in CEL are an alpha feature, which the function leaves out unless it is started with it.
+    cel_health_check_customization: dict[str, str] | None = None
+    cel_health_check_customization_from: str | None = None
+
+
+def bind(place: Place) -> Function:
+    """The function; nothing in its input changes what it returns."""
+    inputs.check_duration(place, inputs.read(_Input, place).ttl, "ttl")
     return run
 
 

@@ -6,8 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from pydantic import Field
+
 from claimsmith.base.errors import ComposeError, Problem
 from claimsmith.base.values import object_at
+from claimsmith.dialects.crossplane.environment_input import Source
+from claimsmith.dialects.crossplane.patch_input import Lenient
+from claimsmith.functions import inputs
 from claimsmith.functions.protocol import EXTRA_RESOURCES, Function, Request, Requirements, Response, Selector
 from claimsmith.functions.registry import Place
 from claimsmith.patching import environments
@@ -15,8 +20,34 @@ from claimsmith.patching import environments
 _AT = "spec.extraResources"
 
 
-def bind(place: Place) -> Function:  # noqa: ARG001 - every built-in function is bound alike
-    """The function."""
+class _Source(Source):
+    api_version: str = ""
+    kind: str = ""
+    namespace: str | None = None
+    into: str = ""
+
+
+class _Context(Lenient):
+    key: str | None = None
+
+
+class _Policy(Lenient):
+    resolution: str | None = None
+
+
+class _Spec(Lenient):
+    extra_resources: tuple[_Source, ...] = Field((), strict=False)
+    context: _Context | None = None
+    policy: _Policy | None = None
+
+
+class _Input(inputs.FunctionInput):
+    spec: _Spec | None = None
+
+
+def bind(place: Place) -> Function:
+    """The function, once its input is checked."""
+    inputs.read(_Input, place)
     return run
 
 

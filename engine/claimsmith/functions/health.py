@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import datetime
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from claimsmith.base.values import object_at
@@ -21,9 +22,24 @@ def _status(document: Document) -> Document:
     return object_at(document, "status")
 
 
-def _replicas(document: Document) -> Any:
-    wanted = object_at(document, "spec").get("replicas")
+def _count(fields: Document, key: str) -> int | None:
+    """A number of the document, without what stands after its point; None where there is no number."""
+    value = fields.get(key)
+    return int(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+
+
+def _counts(document: Document, *keys: str) -> set[int | None]:
+    return {_count(_status(document), key) for key in keys}
+
+
+def _replicas(document: Document) -> int:
+    wanted = _count(object_at(document, "spec"), "replicas")
     return 1 if wanted is None else wanted
+
+
+def _conditions(document: Document) -> list[Document]:
+    listed = _status(document).get("conditions")
+    return [c for c in listed if isinstance(c, Mapping)] if isinstance(listed, list) else []
 
 
 def _always(_: Document) -> bool:
@@ -31,45 +47,60 @@ def _always(_: Document) -> bool:
 
 
 def _deployment(document: Document) -> bool:
-    status, wanted = _status(document), _replicas(document)
-    counts = {status.get("updatedReplicas"), status.get("availableReplicas")}
-    return counts == {wanted} and status_of(document, "Available") == "True"
+    available = {"type": "Available", "status": "True"}
+    counts = _counts(document, "updatedReplicas", "availableReplicas")
+    return counts == {_replicas(document)} and any(available.items() <= c.items() for c in _conditions(document))
 
 
 def _stateful_set(document: Document) -> bool:
-    status, wanted = _status(document), _replicas(document)
-    counts = {status.get("readyReplicas"), status.get("currentReplicas")}
-    revision = status.get("currentRevision")
-    return counts == {wanted} and revision is not None and revision == status.get("updateRevision")
+    status = _status(document)
+    counts, revision = _counts(document, "readyReplicas", "currentReplicas"), status.get("currentRevision")
+    return counts == {_replicas(document)} and revision is not None and revision == status.get("updateRevision")
 
 
 def _daemon_set(document: Document) -> bool:
-    keys = ("desiredNumberScheduled", "numberReady", "updatedNumberScheduled", "numberAvailable")
-    counts = {_status(document).get(key) for key in keys}
+    counts = _counts(document, "desiredNumberScheduled", "numberReady", "updatedNumberScheduled", "numberAvailable")
     return len(counts) == 1 and None not in counts
 
 
 def _replica_set(document: Document) -> bool:
     status = _status(document)
-    seen = (status.get("observedGeneration") or 0) >= (object_at(document, "metadata").get("generation") or 0)
+    generation = _count(object_at(document, "metadata"), "generation") or 0
+    seen = (_count(status, "observedGeneration") or 0) >= generation
     failed = status_of(document, "ReplicaFailure") == "True"
-    return seen and not failed and bool((status.get("availableReplicas") or 0) >= _replicas(document))
+    return seen and not failed and (_count(status, "availableReplicas") or 0) >= _replicas(document)
 
 
 def _cron_job(document: Document) -> bool:
     status = _status(document)
-    scheduled, succeeded = status.get("lastScheduleTime"), status.get("lastSuccessfulTime")
+    scheduled, succeeded = _time(status, "lastScheduleTime"), _time(status, "lastSuccessfulTime")
     if object_at(document, "spec").get("suspend") is True:
         return True
     if not scheduled:
         return False
-    # Times of Kubernetes are in one form, which sorts like the time itself.
-    return bool(status.get("active")) or bool(succeeded and str(succeeded) >= str(scheduled))
+    return bool(status.get("active")) or bool(succeeded and succeeded >= scheduled)
+
+
+def _time(fields: Document, key: str) -> datetime.datetime | None:
+    try:
+        found = datetime.datetime.fromisoformat(str(fields.get(key)))
+    except ValueError:
+        return None
+    return found if found.tzinfo else None
 
 
 def _job(document: Document) -> bool:
-    ended = [kind for kind in ("Failed", "Suspended", "Complete") if status_of(document, kind) == "True"]
-    return ended == ["Complete"]
+    return _first(document, ready=("Complete",), failed=("Failed", "Suspended"))
+
+
+def _first(document: Document, ready: Sequence[str], failed: Sequence[str]) -> bool:
+    """The verdict of the first condition that is true, in the order of the document: as the function reads them."""
+    for condition in _conditions(document):
+        if condition.get("status") == "True":
+            kind = condition.get("type")
+            if kind in (*ready, *failed):
+                return kind in ready
+    return False
 
 
 def _pod(document: Document) -> bool:
@@ -84,7 +115,8 @@ def _bound(document: Document) -> bool:
 
 
 def _has_ingress(document: Document) -> bool:
-    return bool(object_at(_status(document), "loadBalancer").get("ingress"))
+    listed = object_at(_status(document), "loadBalancer").get("ingress")
+    return isinstance(listed, list) and bool(listed)
 
 
 def _service(document: Document) -> bool:
@@ -93,9 +125,7 @@ def _service(document: Document) -> bool:
 
 def _autoscaler(document: Document) -> bool:
     failed = ("FailedGetScale", "FailedUpdateScale", "FailedGetResourceMetric", "InvalidSelector")
-    if any(status_of(document, kind) == "True" for kind in failed):
-        return False
-    return any(status_of(document, kind) == "True" for kind in ("ScalingActive", "ScalingLimited"))
+    return _first(document, ready=("ScalingActive", "ScalingLimited"), failed=failed)
 
 
 _CHECKS: Final[Mapping[tuple[str, str], Callable[[Document], bool]]] = {

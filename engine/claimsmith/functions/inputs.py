@@ -13,6 +13,7 @@ from claimsmith.base.regexp import BadPattern, compiled
 from claimsmith.dialects.crossplane.patch_input import Lenient
 from claimsmith.functions import cel_view
 from claimsmith.functions.registry import Place
+from claimsmith.golang.durations import is_duration
 
 
 class FunctionInput(Lenient):
@@ -44,6 +45,12 @@ def pattern(place: Place, text: str, path: str) -> Any:
     except BadPattern as error:
         what = f"the regular expression {text!r} is invalid: {error}"
         raise problem(place, what, path, "use the syntax of RE2") from error
+
+
+def check_duration(place: Place, text: str, path: str) -> None:
+    """Refuse a text that is no duration; an empty one stands for the default."""
+    if text and not is_duration(text):
+        raise problem(place, f"{text!r} is no duration", path, "write it like 90s, 20m or 1h30m")
 
 
 def is_true(place: Place, text: str, values: Mapping[str, Any], path: str, *, checked_late: bool = False) -> bool:

@@ -149,6 +149,7 @@ class _Run:
 def bind(place: Place) -> Function:
     """The function for one step."""
     settings = inputs.read(_Sequences, place)
+    inputs.check_duration(place, settings.cache_ttl, "cacheTTL")
 
     def run(request: Request) -> Response:
         desired = request.desired

@@ -25,25 +25,29 @@ from claimsmith.functions.protocol import (
     Target,
 )
 from claimsmith.functions.registry import Place
+from claimsmith.golang.verbs import type_name
 from claimsmith.templating import gofunction
 
 _SUCCESS = "StatusTransformationSuccess"
-_COMPOSITE = "function-status-transformer.reserved-keys.composite-resource"
 
 
 class _Refused(Exception):  # not an error of the user: it becomes a condition
     """A matcher or a message that cannot be used."""
 
 
+class _NotLoaded(_Refused):
+    """Extra resources of another form than those of function-extra-resources: nothing is matched after them."""
+
+
 class _ConditionMatcher(Lenient):
-    type: str
+    type: str = ""
     status: str | None = None
     reason: str | None = None
     message: str | None = None
 
 
 class _ResourceMatcher(Lenient):
-    name: str
+    name: str = ""
 
 
 class _Matcher(Lenient):
@@ -56,8 +60,8 @@ class _Matcher(Lenient):
 
 
 class _ConditionText(Lenient):
-    type: str
-    status: str
+    type: str = ""
+    status: str = ""
     reason: str = ""
     message: str | None = None
 
@@ -98,8 +102,11 @@ def bind(place: Place) -> Function:
 
     def run(request: Request) -> Response:
         state = _Run(request)
-        for index, hook in enumerate(hooks):
-            state.apply(hook, index)
+        try:
+            for index, hook in enumerate(hooks):
+                state.apply(hook, index)
+        except _NotLoaded as error:
+            state.fail("InputFailure", f"cannot load extra-resources: {error}")
         success = () if state.errored else (Condition(_SUCCESS, "True", "Available"),)
         return replace(Response.to(request), conditions=(*state.conditions, *success), results=tuple(state.results))
 
@@ -159,9 +166,11 @@ class _Run:
         for position, matcher in enumerate(hook.matchers):
             try:
                 captured = _captured(matcher, list(self._resources(matcher)))
+            except _NotLoaded:
+                raise
             except _Refused as error:
                 where = f"cannot match resources, statusConditionHookIndex: {index}, matchConditionIndex: {position}"
-                self._fail("MatchFailure", f"{where}: {error}")
+                self.fail("MatchFailure", f"{where}: {error}")
                 return None
             if captured is None:
                 return None
@@ -169,6 +178,7 @@ class _Run:
         return groups
 
     def _resources(self, matcher: _Matcher) -> Iterator[Mapping[str, Any]]:
+        extra = list(self._extra()) if matcher.include_extra_resources else []
         patterns = [
             _pattern(r.name, f"cannot compile resource key regex, resourcesIndex: {i}")
             for i, r in enumerate(matcher.resources)
@@ -176,33 +186,29 @@ class _Run:
         for name, resource in self.request.observed.resources.items():
             if any(p.search(name) for p in patterns):
                 yield resource.document
-        if matcher.include_extra_resources:
-            for name, document in self._extra():
-                if any(p.search(name) for p in patterns):
-                    yield document
+        for name, document in extra:
+            if any(p.search(name) for p in patterns):
+                yield document
         if matcher.include_composite_as_resource:
             yield self.request.observed.composite.document
 
     def _extra(self) -> Iterator[tuple[str, Mapping[str, Any]]]:
-        found = self.request.context.get(EXTRA_RESOURCES)
-        for into, documents in found.items() if isinstance(found, Mapping) else ():
-            for document in documents if isinstance(documents, list) else ():
-                if isinstance(document, Mapping):
-                    metadata = object_at(document, "metadata")
-                    group = group_of(str(document.get("apiVersion", "")))
-                    parts = (
-                        into,
-                        group,
-                        document.get("kind", ""),
-                        metadata.get("namespace", ""),
-                        metadata.get("name", ""),
-                    )
-                    yield "extra-resource." + ".".join(str(part) for part in parts), document
+        found = self.request.context.get(EXTRA_RESOURCES, {})
+        if not isinstance(found, Mapping):
+            raise _NotLoaded(f"unexpected extra-resources type: {type_name(found)}")
+        for into, documents in found.items():
+            what = f"unexpected extra-resources value type for {into}"
+            if not isinstance(documents, list):
+                raise _NotLoaded(f"{what}: {type_name(documents)}")
+            for index, document in enumerate(documents):
+                if not isinstance(document, Mapping):
+                    raise _NotLoaded(f"{what} [{index}]: {type_name(document)}")
+                yield f"extra-resource.{into}.{_key(document)}", document
 
     def _event(self, event: _CreateEvent, groups: Mapping[str, str], where: str) -> None:
         severity = {"Normal": Severity.normal, "Warning": Severity.warning}.get(event.event.type)
         if severity is None:
-            self._fail(
+            self.fail(
                 "SetConditionFailure", f"{where}: invalid type {event.event.type}, must be one of [Normal, Warning]"
             )
             return
@@ -218,53 +224,91 @@ class _Run:
         try:
             return gofunction.render(text, groups, file="message").text
         except EngineError as error:
-            self._fail("SetConditionFailure", f"{where}: cannot execute template: {error.problems[0].what}")
+            self.fail("SetConditionFailure", f"{where}: cannot execute template: {error.problems[0].what}")
             return None
 
-    def _fail(self, reason: str, message: str) -> None:
+    def fail(self, reason: str, message: str) -> None:
         self.errored = True
         self.conditions.append(Condition(_SUCCESS, "False", reason, message))
 
 
+def _key(document: Mapping[str, Any]) -> str:
+    metadata = object_at(document, "metadata")
+    group = group_of(str(document.get("apiVersion", "")))
+    return ".".join(
+        str(p) for p in (group, document.get("kind", ""), metadata.get("namespace", ""), metadata.get("name", ""))
+    )
+
+
 def _captured(matcher: _Matcher, resources: Sequence[Mapping[str, Any]]) -> dict[str, str] | None:
-    """What the patterns of a matcher capture; None where it does not match."""
-    if not resources or not matcher.conditions:
+    """What the patterns of a matcher capture; None where it does not match.
+
+    A condition is looked at only if the verdict depends on it: what is wrong with the pattern of another has no effect.
+    """
+    conditions = matcher.conditions
+    if not resources or not conditions:
         return None
-    results = [[_match(condition, resource) for condition in matcher.conditions] for resource in resources]
-    merged = [_merged(row) for row in results]
     match matcher.type:
         case "AnyResourceMatchesAnyCondition":
-            return next((g for row in results for g in row if g is not None), None)
+            return next((g for r in resources for c in conditions if (g := _match(c, r)) is not None), None)
         case "AnyResourceMatchesAllConditions":
-            return next((m for m, row in zip(merged, results, strict=True) if None not in row), None)
+            return next((g for r in resources if (g := _all(conditions, r)) is not None), None)
         case "AllResourcesMatchAnyCondition":
-            fine = all(any(g is not None for g in row) for row in results)
+            judge = _any
         case _:
-            fine = all(None not in row for row in results)
-    return _merged(merged) if fine else None
+            judge = _all
+    groups: dict[str, str] = {}
+    for resource in resources:
+        found = judge(conditions, resource)
+        if found is None:
+            return None
+        groups |= found
+    return groups
 
 
-def _merged(groups: Sequence[dict[str, str] | None]) -> dict[str, str]:
-    return {name: value for each in groups if each for name, value in each.items()}
+def _all(conditions: Sequence[_ConditionMatcher], resource: Mapping[str, Any]) -> dict[str, str] | None:
+    groups: dict[str, str] = {}
+    for condition in conditions:
+        found = _match(condition, resource)
+        if found is None:
+            return None
+        groups |= found
+    return groups
+
+
+def _any(conditions: Sequence[_ConditionMatcher], resource: Mapping[str, Any]) -> dict[str, str] | None:
+    found = [groups for c in conditions if (groups := _match(c, resource)) is not None]
+    return {name: value for groups in found for name, value in groups.items()} if found else None
 
 
 def _match(matcher: _ConditionMatcher, resource: Mapping[str, Any]) -> dict[str, str] | None:
-    listed = object_at(resource, "status").get("conditions")
-    conditions = [c for c in listed if isinstance(c, Mapping)] if isinstance(listed, list) else []
-    unknown = {"type": matcher.type, "status": "Unknown"}
-    condition = next((c for c in conditions if c.get("type") == matcher.type), unknown)
-    if matcher.reason is not None and matcher.reason != condition.get("reason", ""):
+    condition = _condition(resource, matcher.type)
+    if matcher.reason is not None and matcher.reason != (condition.get("reason") or ""):
         return None
-    if matcher.status is not None and matcher.status != condition.get("status", ""):
+    if matcher.status is not None and matcher.status != (condition.get("status") or ""):
         return None
     if matcher.message is None:
         return {}
     pattern = _pattern(matcher.message, "cannot compile message regex")
-    found = pattern.search(str(condition.get("message", "")))
+    found = pattern.search(condition.get("message") or "")
     if found is None:
         return None
     names = {number: name for name, number in pattern.groupindex.items()}
     return {names.get(i, ""): value or "" for i, value in enumerate(found.groups(), start=1)}
+
+
+def _condition(resource: Mapping[str, Any], kind: str) -> Mapping[str, Any]:
+    """The condition of a type; Unknown if it is missing, and without a status if the resource has no status to read."""
+    status = resource.get("status", "")
+    listed = (status or {}).get("conditions") or [] if isinstance(status, Mapping | None) else None
+    if not isinstance(listed, list) or not all(_is_condition(each) for each in listed):
+        return {}
+    return next((each for each in listed if each.get("type") == kind), {"status": "Unknown"})
+
+
+def _is_condition(value: Any) -> bool:
+    fields = ("type", "status", "reason", "message")
+    return isinstance(value, Mapping) and all(isinstance(value.get(field), str | None) for field in fields)
 
 
 def _pattern(text: str, why: str) -> Any:

@@ -96,13 +96,13 @@ def _with_tags(
     tags = _tags(value_at(document, "spec.forProvider.tags"))
     before = dict(tags)
     retained, replacing = added
-    tags = {**retained, **tags, **replacing}
+    tags = _filled(tags, retained) | replacing
     if observed is not None:
         kept, forced = _split(
             (each, {k: observed[k] for k in _keys(each.value(each.keys, request)) if k in observed})
             for each in settings.ignore_tags
         )
-        tags = {**kept, **tags, **forced}
+        tags = _filled(tags, kept) | forced
     remaining = {key: value for key, value in tags.items() if key not in removed}
     if remaining or before or tags:
         fieldpath.put(document, "spec.forProvider.tags", remaining)
@@ -115,19 +115,26 @@ def _split(sources: Iterator[tuple[_Source, Tags]]) -> tuple[Tags, Tags]:
     replacing: Tags = {}
     for source, tags in sources:
         target = retained if source.retains else replacing
-        for key, value in tags.items():
-            target.setdefault(key, value)
+        target.update(_filled(target, tags))
     return retained, replacing
+
+
+def _filled(tags: Tags, more: Tags) -> Tags:
+    """The tags with those that are missing; an empty one counts as missing."""
+    return tags | {key: value for key, value in more.items() if not tags.get(key)}
 
 
 def _observed_tags(request: Request, name: str) -> Tags | None:
     existing = request.observed.resources.get(name)
     found = value_at(existing.document, "status.atProvider.tags") if existing else None
-    return _tags(found) if isinstance(found, Mapping) else None
+    fine = isinstance(found, Mapping) and all(isinstance(value, str | None) for value in found.values())
+    return _tags(found) if fine else None
 
 
 def _tags(value: Any) -> Tags:
-    return {str(k): v for k, v in value.items() if isinstance(v, str)} if isinstance(value, Mapping) else {}
+    """A map of texts; what is no text is empty, as in the function."""
+    found = value if isinstance(value, Mapping) else {}
+    return {str(k): v if isinstance(v, str) else "" for k, v in found.items()}
 
 
 def _keys(value: Any) -> list[str]:
@@ -137,8 +144,8 @@ def _keys(value: Any) -> list[str]:
 def _has_tags(document: Mapping[str, Any]) -> bool:
     metadata = object_at(document, "metadata")
     marks = (object_at(metadata, "annotations").get(_IGNORE), object_at(metadata, "labels").get(_IGNORE))
-    mark = next((m for m in marks if m is not None), "")
-    if str(mark).lower() == "true":
+    mark = next((m for m in marks if isinstance(m, str)), "")
+    if mark.lower() == "true":
         return False
     group = group_of(str(document.get("apiVersion", "")))
     return document.get("kind") in taggable().get(group, frozenset())

@@ -27,13 +27,20 @@ def gathered(
     found: dict[str, Any] = {}
     for source in sources:
         for config in _configs(source, composite, configs, optional=optional):
-            data = object_at(config, "data")
-            if source.get("toFieldPath"):
-                placed: dict[str, Any] = {}
-                fieldpath.put(placed, fieldpath.parse(str(source["toFieldPath"])), dict(data))
-                data = placed
-            merge_into(found, data)
+            merge_into(found, _data(config, str(source.get("toFieldPath") or "")))
     return found
+
+
+def _data(config: Mapping[str, Any], path: str) -> Mapping[str, Any]:
+    """The data of a config, at a path of the environment. Only a config without a path needs data."""
+    if path:
+        placed: dict[str, Any] = {}
+        fieldpath.put(placed, fieldpath.parse(path), copied(config.get("data")))
+        return placed
+    if "data" not in config:
+        name = object_at(config, "metadata").get("name")
+        raise ComposeError(Problem(f"the {KIND} {name!r} has no data", path="environmentConfigs", fix="add data to it"))
+    return object_at(config, "data")
 
 
 def wanted(source: Mapping[str, Any], composite: Mapping[str, Any]) -> tuple[str, dict[str, str]] | None:
@@ -128,15 +135,22 @@ def _text(composite: Mapping[str, Any], path: str) -> str:
 
 
 def sorted_by(documents: Sequence[Mapping[str, Any]], path: str) -> list[Mapping[str, Any]]:
-    """By a field, all numbers or all text; a missing one counts as the zero of its type."""
+    """By a field, all text or all numbers, whole or not; a missing one counts as the zero of its type."""
     values = [_value(d, path) for d in documents]
-    kinds = {str if isinstance(v, str) else float for v in values if v is not None}
-    if any(isinstance(v, bool | list | dict) for v in values) or len(kinds) > 1:
-        what = f"cannot sort by {path}: its values are not all numbers or all text"
+    kinds = {_kind(v) for v in values if v is not None}
+    if len(kinds) > 1 or (len(documents) > 1 and not kinds <= {str, int, float}):
+        what = f"cannot sort by {path}: its values are not all text, all whole numbers or all other numbers"
         raise ComposeError(Problem(what, path="sortByFieldPath", fix="sort by another field, or make its values alike"))
+    if len(documents) < 2:
+        return list(documents)
     zero: Any = "" if str in kinds else 0
     order = sorted(range(len(documents)), key=lambda i: zero if values[i] is None else values[i])
     return [documents[i] for i in order]
+
+
+def _kind(value: Any) -> type:
+    """The type as JSON has it: 1.0 is a whole number."""
+    return int if isinstance(value, float) and value.is_integer() else type(value)
 
 
 def _value(document: Mapping[str, Any], path: str) -> Any:

@@ -35,7 +35,8 @@ def status_of(document: Mapping[str, Any], condition: str) -> str:
     conditions = status.get("conditions") if isinstance(status, Mapping) else None
     for found in conditions if isinstance(conditions, list) else ():
         if isinstance(found, Mapping) and found.get("type") == condition:
-            return str(found.get("status", "Unknown"))
+            verdict = found.get("status")
+            return verdict if isinstance(verdict, str) else "Unknown"
     return "Unknown"
 
 

@@ -11,11 +11,15 @@ from claimsmith.base.choice import known_word
 from claimsmith.dialects.crossplane.patch_input import Lenient, Need
 
 
-class _Reference(Lenient):
+class Reference(Lenient):
+    """An object by its name."""
+
     name: str
 
 
-class _Label(Lenient):
+class Label(Lenient):
+    """A label to select by, with its value or the field that has it."""
+
     key: str
     type: Literal["FromCompositeFieldPath", "Value"] = "FromCompositeFieldPath"
     value_from_field_path: str | None = None
@@ -30,21 +34,28 @@ class _Label(Lenient):
             yield field, f"the label has no {field}", f"add {field}:"
 
 
-class _Selector(Lenient):
-    match_labels: tuple[_Label, ...] = Field((), strict=False)
-    mode: Literal["Single", "Multiple"] = "Single"
-    min_match: int | None = None
-    max_match: int | None = None
+class Selector(Lenient):
+    """Objects by their labels, sorted and counted."""
+
+    match_labels: tuple[Label, ...] = Field((), strict=False)
+    min_match: int | None = Field(None, ge=0)
+    max_match: int | None = Field(None, ge=0)
     sort_by_field_path: str | None = None
+
+
+class _ConfigSelector(Selector):
+    mode: Literal["Single", "Multiple"] = "Single"
 
 
 _SOURCES = ("Reference", "Selector")
 
 
-class _Source(Lenient):
-    type: Annotated[str, BeforeValidator(known_word("source of an environment", *_SOURCES))] = "Reference"
-    ref: _Reference | None = None
-    selector: _Selector | None = None
+class Source(Lenient):
+    """What is named or selected."""
+
+    type: Annotated[str, BeforeValidator(known_word("source", *_SOURCES))] = "Reference"
+    ref: Reference | None = None
+    selector: Selector | None = None
 
     @classmethod
     def needs(cls, data: Mapping[str, Any]) -> Iterable[Need]:
@@ -52,6 +63,14 @@ class _Source(Lenient):
         field = {"Reference": "ref", "Selector": "selector"}.get(str(data.get("type", "Reference")))
         if field and field not in data:
             yield field, f"the source has no {field}", f"add {field}:"
+
+
+class _Source(Source):
+    selector: _ConfigSelector | None = None
+
+
+class _PlacedSource(_Source):
+    to_field_path: str | None = None
 
 
 class _Policy(Lenient):
@@ -67,10 +86,16 @@ class EnvironmentSources(Lenient):
     policy: _Policy = Field(default_factory=_Policy)
 
 
+class _FunctionSources(EnvironmentSources):
+    """As in the field of a composition, with a place in the environment for each source."""
+
+    environment_configs: tuple[_PlacedSource, ...] = Field((), strict=False)
+
+
 class EnvironmentInput(Lenient):
     """The whole input."""
 
     api_version: str = ""
     kind: str = ""
     metadata: Any = None
-    spec: EnvironmentSources = Field(default_factory=lambda: EnvironmentSources(environment_configs=()))
+    spec: _FunctionSources = Field(default_factory=lambda: _FunctionSources(environment_configs=()))

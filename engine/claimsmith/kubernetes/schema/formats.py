@@ -8,8 +8,9 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Final
 
+from claimsmith.golang.durations import is_duration
+
 _TIME = re.compile(r"([0-9]{2}):([0-9]{2}):([0-9]{2})(\.[0-9]+)?(z|[+-][0-9]{2}:[0-9]{2})")
-_GO_DURATION = re.compile(r"[-+]?(0|([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))+")
 _PART = re.compile(r"([0-9]+)\s*([A-Za-zµ]+)")
 _UNIT = re.compile(
     r"ns|nano(second)?s?|us|µs|micro(second)?s?|ms|milli(second)?s?|s|sec(ond)?s?|m|min(ute)?s?|h|hrs?|hours?|d|days?|w|wks?|weeks?",
@@ -41,7 +42,7 @@ def _is_date_time(text: str) -> bool:
 
 
 def _is_duration(text: str) -> bool:
-    if _GO_DURATION.fullmatch(text):
+    if is_duration(text):
         return True
     parts = _PART.findall(text)
     return bool(parts) and all(_UNIT.fullmatch(unit) for _, unit in parts)
