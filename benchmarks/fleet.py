@@ -28,17 +28,8 @@ FLEET = f'{sys.executable} -m claimsmith.cli up --all --parallel {PARALLEL} --ye
 
 def write_project(root: Path, stacks: int, claims: int = CLAIMS) -> list[str]:
     """A project whose stacks need nothing but the random provider; gives the stacks' names."""
-    reference = {
-        "apiVersion": "infrastructure.crossplane.io/v1alpha1",
-        "kind": "CompositeResourceClass",
-        "name": "pets",
-    }
-    resources = [
-        {"name": f"pet-{n}", "base": {"type": "random:RandomPet", "properties": {"length": n + 1}}}
-        for n in range(CHILDREN)
-    ]
-    head = {"apiVersion": reference["apiVersion"], "kind": reference["kind"], "metadata": {"name": "pets"}}
-    claim = {"apiVersion": "example.org/v1alpha1", "kind": "Pets"}
+    from tests.support.pets import pets, pets_class
+
     settings = {
         "name": root.name,
         "runtime": "python",
@@ -48,14 +39,11 @@ def write_project(root: Path, stacks: int, claims: int = CLAIMS) -> list[str]:
     }
     files: dict[str, Any] = {
         "Pulumi.yaml": settings,
-        "components/pets/class.yaml": {**head, "spec": {"claim": claim, "resources": resources}},
+        "components/pets/class.yaml": pets_class(range(1, CHILDREN + 1)),
     }
     names = [f"s{number:02}" for number in range(stacks)]
     for name in names:
-        metadata = [{"namespace": "default", "name": f"pets-{n}"} for n in range(claims)]
-        files[f"stacks/{name}/claims/pets.yaml"] = [
-            {**claim, "metadata": place, "spec": {"classRef": reference}} for place in metadata
-        ]
+        files[f"stacks/{name}/claims/pets.yaml"] = [pets(f"pets-{n}") for n in range(claims)]
     for path, content in files.items():
         (root / path).parent.mkdir(parents=True, exist_ok=True)
         documents = content if isinstance(content, list) else [content]
@@ -144,7 +132,7 @@ def _state_row(name: str, found: list[tuple[dict[str, float], dict[str, float]]]
 
 def dask(_: Settings, folder: Path) -> list[Row]:
     """All stacks from nothing on two Dask workers; one is killed with its engines once half of the stacks are done."""
-    from tests.e2e import dask_cluster
+    from tests.support import dask_cluster
 
     from claimsmith.lab import postgresql
 

@@ -212,6 +212,29 @@ def test_resources_that_read_each_other_do_not_wait_in_a_circle() -> None:
     assert document_of(claim, "network")["spec"] == {"subnet": "<no value>"}
 
 
+def test_a_circle_that_a_selector_closes_is_open_where_the_pipeline_waits() -> None:
+    """A control plane resolves both sides over time, so this is no error: what the pipeline wrote stays for now."""
+    group = """
+apiVersion: azure.crossplane.io/v1alpha3
+kind: ResourceGroup
+metadata: {annotations: {gotemplating.fn.crossplane.io/composition-resource-name: group}}
+spec: {server: {{ .observed.resources.server.resource.status.id }}}
+---
+apiVersion: database.azure.crossplane.io/v1beta1
+kind: MySQLServer
+metadata: {annotations: {gotemplating.fn.crossplane.io/composition-resource-name: server}}
+spec: {forProvider: {resourceGroupNameSelector: {matchControllerRef: true}}}
+"""
+    [claim] = plan_of(group).claims
+    assert claim.piped is not None
+    assert claim.piped.scalars == {}
+    assert document_of(claim, "group")["spec"] == {"server": "<no value>"}
+    assert {t.name: t.base["spec"].get("server") for t in claim.piped.templates}["group"] == "<no value>"
+    chosen = value_at(document_of(claim, "server"), "spec.forProvider.resourceGroupNameRef.name")
+    assert isinstance(chosen, Ref)
+    assert [c.template.name for c in claim.children] == ["group", "server"]
+
+
 def test_a_later_step_wins() -> None:
     patch = step(
         apiVersion="pt.fn.crossplane.io/v1beta1",

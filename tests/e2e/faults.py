@@ -17,6 +17,7 @@ from claimsmith import lab
 from claimsmith.lab.behaviour import READY_AFTER
 from tests.e2e.examples import claim, private_mysql
 from tests.e2e.rig import RESOURCE_GROUP, RULE, SERVER, Rig, eventually
+from tests.support.processes import processes
 
 VICTIMS = ("engine", "program", "provider", "api-server")
 KINDS = (RESOURCE_GROUP, SERVER, RULE)
@@ -73,21 +74,6 @@ def children(parent: int) -> list[tuple[int, str]]:
 def left_in(folder: Path) -> list[str]:
     """What still runs in a project's folder."""
     return [f"{pid} {command}" for pid, _, command, cwd in processes() if cwd.is_relative_to(folder)]
-
-
-def processes() -> list[tuple[int, int, str, Path]]:
-    found = []
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit():
-            try:
-                state, parent = (entry / "stat").read_text().rpartition(")")[2].split()[:2]
-                command = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
-                cwd = Path(os.readlink(entry / "cwd"))
-            except OSError:
-                continue
-            if state not in "ZX":
-                found.append((int(entry.name), int(parent), command, cwd))
-    return found
 
 
 @dataclass

@@ -7,7 +7,6 @@ import json
 import os
 import subprocess
 import sys
-import time
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
@@ -28,6 +27,7 @@ from claimsmith.lab import install_crds
 from claimsmith.project import workspace
 from claimsmith.project.project import Project, crds_needed
 from tests.support import json_schemas
+from tests.support.eventually import eventually
 from tests.support.samples import PERMISSIVE
 
 RESOURCE_GROUP = ("azure.crossplane.io", "v1alpha3", "ResourceGroup")
@@ -214,13 +214,6 @@ class Rig:
 
     def delete_secret(self, namespace: str, name: str) -> None:
         self.client.delete(Secret, name, namespace=namespace)
-
-
-def eventually(check: Any) -> Any:
-    """The first true result of a check, however long it takes: a hang meets the time limit of all tests."""
-    while not (result := check()):
-        time.sleep(0.1)
-    return result
 
 
 __all__ = ["RESOURCE_GROUP", "RULE", "SERVER", "UNHURRIED", "Ran", "Rig", "eventually"]

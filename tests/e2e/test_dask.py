@@ -15,11 +15,12 @@ import pytest
 
 from claimsmith import toolchain
 from claimsmith.lab import postgresql
-from tests.e2e import dask_cluster
-from tests.e2e.dask_cluster import Dask
 from tests.e2e.faults import left_in
-from tests.e2e.pets import PETS, ids, pets, pets_class, state_in
+from tests.e2e.pets import ids, state_in
 from tests.e2e.rig import Ran, Rig, eventually
+from tests.support import dask_cluster
+from tests.support.dask_cluster import Dask
+from tests.support.pets import PETS, pets, pets_class
 
 pytestmark = pytest.mark.e2e
 STACKS = ("one", "three", "two")

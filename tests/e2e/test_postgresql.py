@@ -303,7 +303,7 @@ def _started_by(run: Run) -> str:
 
 
 def _commands_in(folder: str) -> str:
-    from tests.e2e.faults import processes
+    from tests.support.processes import processes
 
     return "\n".join(command for _, _, command, cwd in processes() if os.fspath(cwd).startswith(folder))
 

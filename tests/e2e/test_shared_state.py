@@ -11,21 +11,21 @@ import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from claimsmith import toolchain
 from claimsmith.lab import postgresql
 from tests.e2e.faults import Run
+from tests.e2e.pets import ids
 from tests.e2e.rig import Rig, eventually
 from tests.e2e.shared_backends import Backend, Bucket, Table
 from tests.support import buckets
+from tests.support.pets import PETS, pets, pets_class
 from tests.support.samples import contents
 
 pytestmark = pytest.mark.e2e
 STACKS = ("one", "three", "two")
-PETS = 8
 LOCAL = "file://./.claimsmith/state"
 PET = "RandomPet::"
 """What the state of a deployed stack has in it."""
@@ -120,32 +120,6 @@ def hold(rig: Rig) -> Callable[[], None]:
     program = "from claimsmith.deploy import program\n\nprogram.run()\n"
     rig.write("stacks/__main__.py", "\n".join([*lines, program]))
     return lambda: rig.remove("waits")
-
-
-def pets_class() -> dict[str, Any]:
-    return {
-        "apiVersion": "infrastructure.crossplane.io/v1alpha1",
-        "kind": "CompositeResourceClass",
-        "metadata": {"name": "pets"},
-        "spec": {
-            "claim": {"apiVersion": "example.org/v1alpha1", "kind": "Pets"},
-            "resources": [
-                {"name": f"pet-{n}", "base": {"type": "random:RandomPet", "properties": {"length": 2}}}
-                for n in range(PETS)
-            ],
-        },
-    }
-
-
-def pets() -> dict[str, Any]:
-    reference = {**{key: pets_class()[key] for key in ("apiVersion", "kind")}, "name": "pets"}
-    metadata = {"namespace": "default", "name": "mine"}
-    return {"apiVersion": "example.org/v1alpha1", "kind": "Pets", "metadata": metadata, "spec": {"classRef": reference}}
-
-
-def ids(rig: Rig, stack: str) -> dict[str, str]:
-    """The pets in a stack's state."""
-    return {r["urn"]: r["id"] for r in rig.state(stack) if r["type"] == "random:index/randomPet:RandomPet"}
 
 
 def test_stacks_at_once_then_home_and_back(shared: Shared) -> None:

@@ -16,8 +16,9 @@ from pathlib import Path
 from claimsmith import lab
 from claimsmith.base.errors import ControlPlaneError
 from claimsmith.lab import postgresql
-from tests.e2e.faults import PROGRAMS, Estate, processes
+from tests.e2e.faults import PROGRAMS, Estate
 from tests.e2e.rig import Ran, Rig, eventually
+from tests.support.processes import processes
 
 VICTIMS = ("scheduler", "engine", "program", "provider", "api-server", "database")
 PARALLEL = 2

@@ -1,4 +1,4 @@
-"""Whether processes are gone."""
+"""The processes of this machine, and whether some are gone."""
 
 from __future__ import annotations
 
@@ -51,3 +51,19 @@ def rests(pid: int, seconds: float = 20) -> bool:
         before = used
         time.sleep(0.2)
     return False
+
+
+def processes() -> list[tuple[int, int, str, Path]]:
+    """All that run: id, parent, command and folder of each."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                state, parent = (entry / "stat").read_text().rpartition(")")[2].split()[:2]
+                command = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+                cwd = Path(os.readlink(entry / "cwd"))
+            except OSError:
+                continue
+            if state not in "ZX":
+                found.append((int(entry.name), int(parent), command, cwd))
+    return found

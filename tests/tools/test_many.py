@@ -15,7 +15,18 @@ import pytest
 from claimsmith.project import digest_cache
 from claimsmith.project.project import Project
 from claimsmith.tools import many
+from claimsmith.tools.bind import bind
+from claimsmith.tools.generate import generate
+from tests.support.crossplane_documents import XR, definition, piped
+from tests.support.review_files import git, write
 from tests.support.silent_stacks import CHANGES, STACKS, Command, edited, undone, write_project
+
+TEMPLATE = """\
+apiVersion: s3.example.org/v1
+kind: Bucket
+metadata: {annotations: {gotemplating.fn.crossplane.io/composition-resource-name: store}}
+spec: {region: eu}
+"""
 
 
 @pytest.fixture(scope="module")
@@ -63,6 +74,23 @@ def test_more_processes_say_the_same(root: Path, says: Command, monkeypatch: pyt
     monkeypatch.setattr(many, "PAYS", 1)
     expected = says(root)
     assert (says(root, processes=2), says.planned) == (expected, []), "planned in other processes"
+
+
+def test_a_function_of_the_project_is_never_hidden(root: Path, says: Command) -> None:
+    files = {
+        "components/bucket/composition.yaml": [definition(), piped({"step": "s", "functionRef": {"name": "store"}})],
+        "stacks/plain/claims/bucket.yaml": {**XR, "spec": {"size": 1}},
+        "functions/store/store.gotmpl": TEMPLATE,
+    }
+    write(root, files)
+    generate(Project(root), check=False)
+    bind(Project(root), "plain")
+    git(root, "add", "--all")
+    git(root, "commit", "--quiet", "--message", "function")
+    before = says(root, cache=True)
+    assert says(root, cache=True) == before
+    (root / "functions/store/store.gotmpl").write_text(TEMPLATE + "{{ fail")
+    assert says(root, cache=True) == says(root) != before
 
 
 def without_entry(path: Path) -> None:

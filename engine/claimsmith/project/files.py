@@ -85,7 +85,7 @@ class ProjectFiles(Layout):
             bindable=self.bindable(),
             managed=self._managed(),
             resources=given,
-            functions=self._functions(programs=False),
+            functions=self.declared_functions(programs=False),
             refused=noted,
         )
         catalog = replace(catalog, unreadable=self._words(noted.files if noted else ()))
@@ -191,7 +191,7 @@ class ProjectFiles(Layout):
             return self.records(stack)
         return []
 
-    def _functions(self, *, programs: bool) -> functions.Declared:
+    def declared_functions(self, *, programs: bool) -> functions.Declared:
         """The functions that the project declares; without `programs`, those that run its code refuse to."""
         return functions.of_project(self.root, self.settings.functions, programs=programs)
 

@@ -10,7 +10,7 @@ import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, Final
 
 from claimsmith.base.documents import Document
@@ -112,6 +112,16 @@ def of_project(root: Path, settings: FunctionSettings, *, programs: bool) -> Dec
     documents = load([listed], root=root) if listed.is_file() else []
     found = declared(root, settings, documents)
     return found if programs or os.environ.get(TRUST) == "run" else _harmless(found)
+
+
+def programs_of(root: Path) -> list[PurePath]:
+    """The programs below a project that run its functions, by their paths there."""
+    listed, settings = root / FILE, _settings(root)
+    documents = load([listed], root=root) if listed.is_file() else []
+    annotated = (object_at(object_at(d.data, "metadata"), "annotations").get(_BINARY) for d in documents)
+    named = [*annotated, settings.interpreter if settings else ""]
+    found = [PurePath(str(name)) for name in named if name]
+    return [path for path in found if not path.is_absolute() and not str(path).startswith("~")]
 
 
 def stop() -> None:

@@ -1,4 +1,4 @@
-"""A project as it was at a git revision: its YAML and generated components, read into a folder of their own.
+"""A project as it was at a git revision: its YAML, functions and generated components, read into a folder of their own.
 
 Nothing in the user's tree, index or references is touched: objects are read from git's store.
 """
@@ -14,11 +14,13 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 
-from claimsmith.base.errors import LoadError, Problem
+from claimsmith.base.errors import EngineError, LoadError, Problem
 from claimsmith.base.printable import one_line
 from claimsmith.platform import settings
+from claimsmith.project import functions
 
-WANTED = ("components", "stacks")
+WANTED = ("components", "stacks", functions.FOLDER)
+_FILES_OF_ROOT = ("Pulumi.yaml", settings.FILE, functions.FILE)
 _SUFFIXES = (".yaml", ".yml", ".py")
 _LINK = "120000"
 _FILES = ("100644", "100755", _LINK)
@@ -44,6 +46,7 @@ def checked_out(root: Path, name: str) -> Iterator[Revision]:
     with TemporaryDirectory(prefix="claimsmith-review-") as folder:
         target = Path(folder)
         _read_into(target, root, _entries(root, commit, prefix))
+        _link_programs(target, root)
         yield Revision(name, commit, target)
 
 
@@ -91,8 +94,9 @@ def _entries(root: Path, commit: str, prefix: str) -> Iterator[tuple[str, str, P
     for line in listed.split(b"\0"):
         head, _, name = line.partition(b"\t")
         path = PurePosixPath(os.fsdecode(name))
-        wanted = path.parts[:1] in [(w,) for w in WANTED] or str(path) in ("Pulumi.yaml", settings.FILE)
-        if head and wanted and path.suffix in _SUFFIXES:
+        wanted = path.parts[:1] in [(w,) for w in WANTED] or str(path) in _FILES_OF_ROOT
+        # A function may read any file of its folder.
+        if head and wanted and (path.suffix in _SUFFIXES or path.parts[0] == functions.FOLDER):
             mode, _, blob = head.decode().split()
             if mode in _FILES and ".." not in path.parts:
                 yield mode, blob, path
@@ -120,6 +124,19 @@ def _read_into(target: Path, root: Path, entries: Iterator[tuple[str, str, PureP
             file.symlink_to(os.fsdecode(content))
         else:
             file.write_bytes(content)
+
+
+def _link_programs(target: Path, root: Path) -> None:
+    """Let programs that functions need, such as an interpreter, be those of the working tree: git seldom has them."""
+    try:
+        programs = functions.programs_of(target)
+    except EngineError:
+        # What cannot be read is reported with each stack.
+        return
+    for first in {path.parts[0] for path in programs if path.parts and ".." not in path.parts}:
+        place = target / first
+        if first not in WANTED and not place.exists() and not place.is_symlink() and (root / first).exists():
+            place.symlink_to((root / first).absolute())
 
 
 class _GitError(Exception):

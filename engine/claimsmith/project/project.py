@@ -63,7 +63,7 @@ class Project(ProjectFiles):
             types=native_types(sdks.index_of),
             live=live,
             # A deployment runs the project's code anyway; other commands also read branches of strangers.
-            declared=self._functions(programs=live is not None),
+            declared=self.declared_functions(programs=live is not None),
             refused=refused,
         )
         return catalog, replace(expansion, complete=expansion.complete and not (noted and noted.files))

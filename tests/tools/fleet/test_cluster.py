@@ -9,7 +9,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -33,13 +33,20 @@ ALL = Wanted(all=True)
 URL = "postgres://me@db.example.org/state?table=shop"
 
 
+@contextmanager
+def started(workers: int) -> Iterator[tuple[Any, str]]:
+    """A scheduler with workers, and its address."""
+    options: dict[str, Any] = {"host": "127.0.0.1", "protocol": "tcp", "processes": False}
+    options |= {"dashboard_address": "127.0.0.1:0", "worker_dashboard_address": "127.0.0.1:0"}
+    with distributed.LocalCluster(n_workers=workers, threads_per_worker=2, **options) as local:
+        yield local, local.scheduler_address.replace("tcp://", "dask://")
+
+
 @pytest.fixture(scope="module")
 def dask() -> Iterator[str]:
     """The address of a scheduler with two workers."""
-    options: dict[str, Any] = {"host": "127.0.0.1", "protocol": "tcp", "processes": False}
-    options |= {"dashboard_address": "127.0.0.1:0", "worker_dashboard_address": "127.0.0.1:0"}
-    with distributed.LocalCluster(n_workers=2, threads_per_worker=2, **options) as local:
-        yield local.scheduler_address.replace("tcp://", "dask://")
+    with started(workers=2) as (_, address):
+        yield address
 
 
 class Rig:
@@ -103,6 +110,39 @@ def test_a_stack_that_is_missing_is_created_here(rig: Rig) -> None:
     rig.deployed = {"a": 0}
     assert set(states(rig.run(wanted=Wanted(["a", "d"]))).values()) == {"done"}
     assert rig.asked == [("stack", "init", "d", "--no-select")]
+
+
+def test_a_stack_that_cannot_be_created_fails_alone(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
+    def pulumi(_project: Project, *words: str, **_: object) -> subprocess.CompletedProcess[str]:
+        refused = words[:3] == ("stack", "init", "b")
+        return subprocess.CompletedProcess(words, int(refused), "", "error: no right to create it\n" if refused else "")
+
+    monkeypatch.setattr(workspace, "pulumi", pulumi)
+    rig.deployed = {"a": 0}
+    result = rig.run()
+    assert states(result) == {"a": "done", "b": "failed", "c": "skipped", "d": "done"}
+    assert "the stack 'b' cannot be created: no right to create it" in str(result.outcomes[1].problem)
+
+
+def test_a_run_whose_last_worker_is_gone_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cluster, "_ALONE", 0.0)
+    monkeypatch.setattr(cluster, "_LOOK", 0.1)
+    with started(workers=1) as (local, address):
+        rig = Rig(tmp_path, monkeypatch, address)
+        rig.wants({"a": {"seconds": 600}, "b": {"seconds": 600}})
+
+        def leave() -> None:
+            while not (rig.bin / "a.began").exists() or not (rig.bin / "b.began").exists():
+                time.sleep(0.02)
+            local.scale(0)
+
+        thread = threading.Thread(target=leave)
+        thread.start()
+        result = rig.run()
+        thread.join()
+    assert states(result) == {"a": "failed", "b": "failed", "c": "stopped", "d": "stopped"}
+    assert f"{address} has no workers any more, and the stack 'a' has not ended" in str(result.outcomes[0].problem)
+    assert result.exit_code == 1
 
 
 @pytest.mark.parametrize(

@@ -22,6 +22,7 @@ from claimsmith.compose.planning import finished
 from claimsmith.compose.references import Candidate, Table
 from claimsmith.dialects.common.claim import Claim
 from claimsmith.dialects.common.klass import Template
+from claimsmith.functions.registry import Declared
 from claimsmith.kubernetes.scope import Scopes
 from claimsmith.patching.patches import Outcome
 from claimsmith.platform.binding import Record
@@ -86,18 +87,19 @@ def gather(
     scopes: Scopes,
     given: Sequence[GivenResource] = (),
     keeps_records: bool = False,
+    declared: Declared | None = None,
 ) -> Facts:
     """All that can be resolved of a stack's claims."""
     recorded = {r.claim: r for r in records}
     facts = Facts(catalog, recorded, table, project, stack, keeps_records=keeps_records)
     facts.claims = {key: ClaimFacts(claim) for key, claim in catalog.claims.items()}
     try:
-        _expand(facts, catalog, scopes)
+        _expand(facts, catalog, scopes, declared)
     except EngineError:
         # Expanding all at once fails if one fails: expand each by itself to find which.
         for key, known in facts.claims.items():
             try:
-                _expand(facts, replace(catalog, claims={key: known.claim}), scopes)
+                _expand(facts, replace(catalog, claims={key: known.claim}), scopes, declared)
             except EngineError as error:
                 known.problems = error.problems
     facts.targets = candidates_of(d for known in facts.claims.values() if known.draft for d in known.draft.walk())
@@ -112,7 +114,7 @@ def gather(
     return facts
 
 
-def _expand(facts: Facts, catalog: Catalog, scopes: Scopes) -> None:
+def _expand(facts: Facts, catalog: Catalog, scopes: Scopes, declared: Declared | None) -> None:
     """Note the drafts of a catalog's claims, and those that nothing serves."""
     found = expand(
         catalog,
@@ -121,6 +123,7 @@ def _expand(facts: Facts, catalog: Catalog, scopes: Scopes) -> None:
         stack=facts.stack,
         scopes=scopes,
         types=native_types(sdks.index_of),
+        declared=declared,
     )
     for draft in found.drafts:
         facts.claims[draft.binding.claim.key].draft = draft

@@ -27,6 +27,7 @@ def facts(project: Project, stack: str) -> Facts:
         scopes=project.scopes(catalog),
         given=given,
         keeps_records=project.setting(stack, "records") == "true",
+        declared=project.declared_functions(programs=False),
     )
     if not given and not catalog.workloads.applications and not project.names_cluster(stack):
         _settle(found)

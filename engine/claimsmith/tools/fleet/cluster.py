@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import claimsmith
-from claimsmith.base.errors import DeployError, LoadError, Problem
+from claimsmith.base.errors import DeployError, EngineError, LoadError, Problem
 from claimsmith.base.printable import one_line
 from claimsmith.tools.fleet import archive, worker
 from claimsmith.tools.fleet.archive import Archive
@@ -30,6 +31,10 @@ SCHEME = "dask"
 _TIMEOUT = "15s"
 """How long the scheduler is tried to be reached."""
 _PORT = 8786
+_ALONE = 60.0
+"""For how many seconds a run without workers waits for one at least; for longer with a longer `--lock-timeout`."""
+_LOOK = 1.0
+"""Seconds between two looks at whether there are workers."""
 
 
 class Cluster:
@@ -38,6 +43,8 @@ class Cluster:
     def __init__(self, client: Client, name: str) -> None:
         self.name = name
         self.lost = False
+        self.deserted = False
+        """Whether all workers are gone, and none came back in time."""
         self._run = uuid.uuid4().hex[:12]
         self._client = client
         self._interrupts = 0
@@ -55,7 +62,7 @@ class Cluster:
     @property
     def stopping(self) -> bool:
         """Whether no further job is to be started."""
-        return self.interrupted or self.lost
+        return self.interrupted or self.lost or self.deserted
 
     def interrupt(self) -> None:
         """Ask the engines on all workers to end, as Ctrl-C does."""
@@ -66,19 +73,25 @@ class Cluster:
     def jobs(self, fleet: Fleet, stacks: Sequence[str], parallel: int) -> Iterator[tuple[Executor, Job]]:
         """The executor for the jobs of a run, and their job."""
         refuse_unshared(fleet.backend, self.name)
-        deployed = {**fleet.deployed, **_create(fleet, stacks, parallel)}
+        created, failed = _create(fleet, stacks, parallel)
+        deployed = {**fleet.deployed, **created}
         packed = archive.pack(fleet.project)
         backend = without_credentials(fleet.backend)
         order = Order(self._run, claimsmith.__version__, fleet.options, backend, deployed, fleet.recovered)
         closed = threading.Event()
-        sender = threading.Thread(target=self._send, args=(closed,), daemon=True)
+        threads = [
+            threading.Thread(target=self._send, args=(closed,), daemon=True),
+            threading.Thread(target=self._watch, args=(closed, max(fleet.options.lock_timeout, _ALONE)), daemon=True),
+        ]
         self._client.subscribe_topic(topic(self._run), partial(self._seen, fleet))
-        sender.start()
+        for thread in threads:
+            thread.start()
         try:
-            yield _Jobs(self, fleet, packed), partial(run_on_worker, order=order)  # type: ignore[misc]
+            yield _Jobs(self, fleet, packed, failed), partial(run_on_worker, order=order)  # type: ignore[misc]
         finally:
             closed.set()
-            sender.join()
+            for thread in threads:
+                thread.join()
             if not self.lost:
                 self._client.unsubscribe_topic(topic(self._run))
                 self._client.run(worker.forget, self._run, on_error="ignore")
@@ -99,6 +112,10 @@ class Cluster:
         if future.cancelled():
             if self.interrupted:
                 return Outcome(stack, State.stopped)
+            if self.deserted:
+                what = f"{self.name} has no workers any more, and the stack {stack!r} has not ended"
+                fix = f"start some that have {worker.REQUIREMENT}, see their logs, then use --resume"
+                return Outcome(stack, State.failed, problem=Problem(what, fix=fix))
             self.lost = True
             what = f"the scheduler {self.name} was lost while the stack {stack!r} ran; its engine is interrupted"
             problem = Problem(what, fix="start the scheduler, then use --resume")
@@ -135,6 +152,27 @@ class Cluster:
                     if stack not in self._began:
                         future.cancel()
 
+    def _watch(self, closed: threading.Event, patience: float) -> None:
+        """End the jobs once there has been no worker for so many seconds: Dask itself would wait for one for ever.
+
+        A worker without claimsmith ends by itself at its first job, so it may have been the last.
+        """
+        seen = time.monotonic()
+        while not closed.wait(_LOOK):
+            if self._has_workers():
+                seen = time.monotonic()
+            elif time.monotonic() - seen >= patience:
+                self.deserted = True
+                for future in list(self._jobs.values()):
+                    future.cancel()
+
+    def _has_workers(self) -> bool:
+        """Whether the scheduler has any; a scheduler that does not answer is reported by Dask."""
+        try:
+            return bool(self._client.sync(self._client.scheduler.ncores, workers=None, callback_timeout=5))
+        except Exception:
+            return True
+
 
 @dataclass(frozen=True)
 class _Jobs(Executor):
@@ -143,6 +181,8 @@ class _Jobs(Executor):
     cluster: Cluster
     fleet: Fleet
     packed: Archive
+    failed: Mapping[str, Problem]
+    """The stacks that cannot be created, and why."""
 
     @cached_property
     def _files(self) -> Any:
@@ -151,6 +191,9 @@ class _Jobs(Executor):
     def submit(self, job: Any, stack: str) -> Future[Outcome]:  # type: ignore[override]
         """Give the job of a stack to the cluster."""
         ended: Future[Outcome] = Future()
+        if problem := self.failed.get(stack):
+            ended.set_result(Outcome(stack, State.failed, problem=problem))
+            return ended
 
         def end(future: Future[Delivery]) -> None:
             try:
@@ -219,11 +262,22 @@ def _refuse_unlike(client: Client, name: str) -> None:
         raise DeployError(*problems)
 
 
-def _create(fleet: Fleet, stacks: Sequence[str], parallel: int) -> dict[str, int]:
-    """Create the stacks that are missing: the engine writes into their settings, and those of workers are not kept."""
+def _create(fleet: Fleet, stacks: Sequence[str], parallel: int) -> tuple[dict[str, int], dict[str, Problem]]:
+    """Create the stacks that are missing; those that are there now, and those that cannot be created.
+
+    The engine writes into their settings, and those of workers are not kept.
+    """
     if fleet.options.command in (Command.refresh, Command.destroy):
-        return {}
+        return {}, {}
     missing = [stack for stack in stacks if stack not in fleet.deployed]
+    failed: dict[str, Problem] = {}
+
+    def create_one(stack: str) -> None:
+        try:
+            create(fleet.project, stack)
+        except EngineError as error:
+            failed[stack] = error.problems[0]
+
     with ThreadPoolExecutor(max_workers=parallel) as executor:
-        list(executor.map(partial(create, fleet.project), missing))
-    return dict.fromkeys(missing, 0)
+        list(executor.map(create_one, missing))
+    return {stack: 0 for stack in missing if stack not in failed}, failed

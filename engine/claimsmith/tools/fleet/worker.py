@@ -33,6 +33,8 @@ from claimsmith.tools.fleet.stack import FOLDER, Fleet, Options, run_stack
 if TYPE_CHECKING:
     from distributed import Client, Worker
 
+REQUIREMENT = f"claimsmith[dask]=={claimsmith.__version__}"
+"""What each worker needs."""
 MOST = 3
 """How many workers may die while they run one stack."""
 _LOOK = 0.5
@@ -114,7 +116,7 @@ def run_on_worker(stack: str, files: Archive, *, order: Order) -> Delivery:
 def unlike(worker: str, its: str | None, ours: str) -> Problem:
     """The problem of a worker with another version."""
     what = f"the worker {worker} has {f'claimsmith {its}' if its else 'no claimsmith'}, and this is claimsmith {ours}"
-    return Problem(what, fix=f"install it there: pip install 'claimsmith[dask]=={ours}'")
+    return Problem(what, fix=f"install it there: pip install '{REQUIREMENT}'")
 
 
 def interrupt(run: str, times: int) -> None:

@@ -160,6 +160,7 @@ def _expanded(here: _Here, held: Sequence[Record], rebind: frozenset[ClaimKey]) 
             scopes=scopes,
             rebind=again,
             types=native_types(sdks.index_of),
+            declared=project.declared_functions(programs=False),
         )
 
     try:

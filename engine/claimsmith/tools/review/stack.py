@@ -11,6 +11,7 @@ from pathlib import Path
 from claimsmith.base.documents import Document
 from claimsmith.base.errors import EngineError
 from claimsmith.platform import settings
+from claimsmith.project import functions
 from claimsmith.project.git import ignored
 from claimsmith.project.project import Project
 from claimsmith.project.settings import outside_plugins
@@ -20,6 +21,7 @@ from claimsmith.tools.review.changes import Level, ReviewWarning
 from claimsmith.tools.review.settings import config_changes
 from claimsmith.tools.review.warnings import in_order
 
+_CACHED = "__pycache__"
 _SALT = b"encryptionsalt: "
 
 
@@ -85,9 +87,12 @@ class StackFiles:
 
     @cached_property
     def shared(self) -> dict[str, bytes]:
-        """The settings of the project, and its platform."""
+        """The settings of the project, its platform and its functions."""
         root = self.project.root
-        return self._contents([root / "Pulumi.yaml", root / settings.FILE], self.project.components)
+        own = [root / name for name in ("Pulumi.yaml", settings.FILE, functions.FILE)]
+        # A function may read any file of its folder.
+        code = [p for p in (root / functions.FOLDER).rglob("*") if _CACHED not in p.parts]
+        return self._contents([*own, *code], self.project.components)
 
     def own(self, stack: str) -> dict[str, bytes]:
         """What a stack has for itself."""

@@ -12,8 +12,8 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tests.e2e.faults import processes
-from tests.e2e.rig import eventually
+from tests.support.eventually import eventually
+from tests.support.processes import processes
 
 _DASK = [sys.executable, "-m", "dask"]
 # Without its dashboard, a server still answers on its port.
