@@ -9,6 +9,7 @@ from typing import Any
 
 from claimsmith.base.errors import Problem, TransformError
 from claimsmith.golang import strconv
+from claimsmith.golang.kinds import Struct
 
 _ESCAPED = re.compile('[\x00-\x1f"\\\\<>&\u2028\u2029\ud800-\udfff]')
 _SHORT = {'"': '\\"', "\\": "\\\\", "\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
@@ -41,6 +42,8 @@ def dumps(value: Any) -> str:
             return _text(value)
         case list() | tuple():
             return f"[{','.join(dumps(item) for item in value)}]"
+        case Struct():
+            return dumps(value.written)
         case dict() if all(isinstance(key, str) for key in value):
             return f"{{{','.join(f'{_text(key)}:{dumps(value[key])}' for key in sorted(value))}}}"
         case _:
@@ -57,7 +60,7 @@ def loads(text: str) -> Any:
 
 
 def _integer(value: int) -> str:
-    if value not in strconv.INT64:
+    if int(value) not in strconv.INT64:  # a range goes through all numbers to find a subclass of int
         raise TransformError(Problem("an integer needs more than 64 bits", fix="write it as text"))
     return str(value)
 

@@ -19,6 +19,9 @@ _HOST = re.compile(r"(?:[^\x00-\x7f]|[A-Za-z0-9._~!$&'()*+,;=:\[\]<>\"-]|%25|%[8
 _ZONE = re.compile(r"(?:[^\x00-\x7f]|[A-Za-z0-9._~!$&'()*+,;=:\[\]<>\"-]|%[0-9A-Fa-f]{2})*")
 _PATH = re.compile(r"(?:[A-Za-z0-9._~!$&'()*+,;=:@\[\]/-]|%[0-9A-Fa-f]{2})*")
 _PATH_SAFE: Final = "$&+,/:;=@~"
+_USER_SAFE: Final = "$&+,;=~"
+_HOST_SAFE: Final = "!$&'()*+,;=:[]<>\"~"
+_FRAGMENT_SAFE: Final = "$&+,/:;=?@!()*~"
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,3 +130,25 @@ def _bracketed(text: str, host: str) -> str:
 def _unreadable(text: str, why: str) -> TransformError:
     shown = text if len(text) <= 80 else text[:80] + "…"
     return TransformError(Problem(f"cannot read {shown!r} as a URL: {why}", fix="write it as https://host/path"))
+
+
+def joined(scheme: str, host: str, path: str, query: str, opaque: str, fragment: str, user: str) -> str:
+    """The URL of these parts, the path and the fragment not escaped yet."""
+    text = f"{scheme}:" if scheme else ""
+    if opaque:
+        text += opaque
+    else:
+        if (scheme or host or user) and (host or path or user):
+            text += "//"
+        name, colon, password = user.partition(":")
+        shown = _escaped(name, _USER_SAFE) + colon + _escaped(password, _USER_SAFE)
+        text += f"{shown}@" * bool(user) + _escaped(host, _HOST_SAFE)
+        escaped = _escaped(path, _PATH_SAFE)
+        text += "/" * bool(host and escaped and not escaped.startswith("/"))
+        text += "./" * (not text and ":" in escaped.partition("/")[0])
+        text += escaped
+    return text + (f"?{query}" if query else "") + (f"#{_escaped(fragment, _FRAGMENT_SAFE)}" if fragment else "")
+
+
+def _escaped(text: str, safe: str) -> str:
+    return quote(text, safe=safe)

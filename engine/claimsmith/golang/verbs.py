@@ -8,6 +8,7 @@ from typing import Any
 
 from claimsmith.base.errors import Problem, TransformError
 from claimsmith.golang import strconv
+from claimsmith.golang.kinds import Int, Struct
 
 _BASES = {"d": 10, "v": 10, "b": 2, "o": 8, "O": 8, "x": 16, "X": 16}
 _DIGITS = {2: "b", 8: "o", 10: "d", 16: "x"}
@@ -45,6 +46,8 @@ def type_name(value: Any) -> str:
             return "<nil>"
         case bool():
             return "bool"
+        case Int():
+            return "int"
         case int():
             return "int64"
         case float():
@@ -53,6 +56,8 @@ def type_name(value: Any) -> str:
             return "string"
         case list() | tuple():
             return "[]interface {}"
+        case Struct():
+            return value.type_name
         case dict():
             return "map[string]interface {}"
         case _:
@@ -90,6 +95,8 @@ def _format_value(spec: Spec, verb: str, value: Any) -> str:
             text = _float(spec, verb, value)
         case str():
             text = _string(spec, verb, value)
+        case Struct():
+            text = _string(spec, verb, value.text)
         case dict() | list() | tuple() if verb == "w":
             text = None
         case list() | tuple():
@@ -137,7 +144,7 @@ def _hex_bytes(spec: Spec, verb: str, value: str) -> str:
 
 
 def _integer(spec: Spec, verb: str, value: int) -> str | None:
-    if value not in strconv.INT64:
+    if int(value) not in strconv.INT64:  # a range goes through all numbers to find a subclass of int
         raise TransformError(Problem("an integer needs more than 64 bits", fix="write it as text"))
     if verb in "cqU":
         return _rune(spec, verb, value)

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
+from claimsmith.golang.kinds import Struct
 from claimsmith.templating import insertions
 from claimsmith.templating.functions.registry import Function
 
@@ -51,8 +52,8 @@ _WRITING: Final = frozenset({"toYaml"})
 def texts_of(value: Any) -> Any:
     """The value with all texts in it marked, keys too."""
     match value:
-        case Claimed():
-            return value
+        case Claimed() | Struct():
+            return value  # a struct prints letters and digits that were read as a time or a version
         case str():
             return Claimed(value)
         case list():

@@ -17,6 +17,7 @@ from typing import Any
 from claimsmith.base import fieldpath
 from claimsmith.base.errors import Source, suggest
 from claimsmith.golang import inputs
+from claimsmith.golang.kinds import Int, Struct
 from claimsmith.templating import claimed, functions, goast, insertions, limits, readings
 from claimsmith.templating.functions.builtins import text_of, truth
 from claimsmith.templating.functions.registry import Function
@@ -179,16 +180,20 @@ class _Run:
             case None:
                 return ()
             case list():
-                return enumerate([*value])
+                return ((self.number(index), item) for index, item in enumerate([*value]))
             case dict():
                 return [(key, value[key]) for key in sorted(value)]
             case int() if not isinstance(value, bool):
                 if len(node.pipe.variables) > 1:
                     raise refusal("a number gives one variable", "declare one variable", self.at(node.pos))
-                return enumerate(range(value))
+                return ((index, type(value)(index)) for index in range(value))
             case _:
                 what = f"cannot range over {inputs.kind_of(value)}"
                 raise refusal(what, "give a list, an object or an integer", self.at(node.pos))
+
+    def number(self, index: int) -> int:
+        """A number that Go counts."""
+        return Int(index) if self.rules else index
 
     def bind(self, pipe: goast.Pipe, values: tuple[Any, ...]) -> None:
         for name, value in zip(pipe.variables, values, strict=False):
@@ -217,6 +222,10 @@ class _Run:
         head, *arguments = command.operands
         if isinstance(head, goast.Identifier):
             return self.call(head, arguments, dot, final)
+        if self.rules and (arguments or final is not _NOTHING):
+            method = self.operand(head, dot, lenient=False)
+            if isinstance(method, Function):
+                return self.method(method, head, arguments, dot, final)
         if arguments or final is not _NOTHING:
             fix = "start with a function, or put a | between them"
             raise refusal("a value that is no function cannot take arguments", fix, self.at(command.pos))
@@ -242,9 +251,18 @@ class _Run:
             seed = (self.seed(name.pos),) if name.pos in self.rules.derived else ()
             return self.rules.register.called(function, values, lambda given: self.result(function, given, seed))
 
+    def method(
+        self, method: Function, head: goast.Operand, arguments: list[goast.Operand], dot: Any, final: Any
+    ) -> Any:
+        """The result of a method of a struct."""
+        values = [readings.plain(self.operand(argument, dot, lenient=False)) for argument in arguments]
+        values += [] if final is _NOTHING else [readings.plain(final)]
+        with raised_at(self.place, head.pos):
+            return self.result(method, values)
+
     def result(self, function: Function, values: Sequence[Any], seed: tuple[bytes, ...] = ()) -> Any:
         """The result of a function, which is paid for."""
-        accepted = function.accept(values)
+        accepted = function.accept(values, exact=self.rules is not None)
         self.budget.spend(function.cost(accepted))
         result = claimed.called(function, accepted, seed) if self.rules else function.call(*accepted)
         self.budget.spend(limits.fits(limits.width(result)))
@@ -275,7 +293,7 @@ class _Run:
             case goast.Nil():
                 return None
             case goast.Literal(_, value):
-                return value
+                return Int(value) if self.rules and type(value) is int else value
             case goast.Field(pos, names):
                 return self.walk(pos, dot, names, lenient=lenient)
             case goast.Variable(pos, name, names):
@@ -312,6 +330,9 @@ class _Run:
                 raise refusal(what, fix, self.at(pos))
             if name in value:
                 value = value[name]
+            elif isinstance(value, Struct):
+                fix = suggest(name, sorted(value))
+                raise refusal(f"a {value.type_name} has no field or method {name} here", fix, self.at(pos))
             elif self.rules and self.rules.missing == "zero":
                 value = None
             elif self.rules.missing != "error" if self.rules else lenient and index == len(names) - 1:

@@ -20,7 +20,7 @@ from claimsmith.base.errors import EngineError, Source
 from claimsmith.base.values import walk
 from claimsmith.golang import yaml as goyaml
 from claimsmith.templating import claimed, functions, goeval, golex, goparse, goread, limits
-from claimsmith.templating.functions import composition, derived, remaining
+from claimsmith.templating.functions import composition, dates, derived, remaining, sprig
 from claimsmith.templating.functions.registry import Function
 from claimsmith.templating.goeval import Rules
 from claimsmith.templating.insertions import Inserted, places_of_marks, refuse_strays, unmarked
@@ -62,7 +62,7 @@ class Rendering:
 def table() -> Mapping[str, Function]:
     """All functions of such templates; `mustX` is the same as `X`, which refuses bad input too."""
     known = dict(functions.FUNCTIONS)
-    for family in (remaining.FAMILY, derived.FAMILY, composition.FAMILY):
+    for family in (remaining.FAMILY, sprig.FAMILY, dates.FAMILY, derived.FAMILY, composition.FAMILY):
         known |= family.functions
     return {**{f"must{name[0].upper()}{name[1:]}": f for name, f in known.items()}, **known}
 

@@ -9,6 +9,7 @@ from typing import Any
 from claimsmith.golang import fmt as gofmt
 from claimsmith.golang import inputs, strconv, verbs
 from claimsmith.golang import json as gojson
+from claimsmith.golang.kinds import basic
 from claimsmith.templating import limits
 from claimsmith.templating.functions.registry import Family, deep
 from claimsmith.templating.problems import TemplateError, refusal
@@ -88,7 +89,7 @@ def ge(first: Any, second: Any) -> bool:
 def _equal(first: Any, second: Any) -> bool:
     if first is None or second is None:
         return _is_nil(first) and _is_nil(second)
-    if type(first) is not type(second) or type(first) not in _KINDS:
+    if basic(first) is not basic(second) or basic(first) not in _KINDS:
         raise _incomparable(first, second)
     return bool(first == second)
 
@@ -98,7 +99,7 @@ def _is_nil(value: Any) -> bool:
 
 
 def _less(first: Any, second: Any) -> bool:
-    if type(first) is not type(second) or type(first) not in _KINDS or isinstance(first, bool):
+    if basic(first) is not basic(second) or basic(first) not in _KINDS or isinstance(first, bool):
         raise _incomparable(first, second)
     if isinstance(first, str):
         return strconv.scrubbed(first) < strconv.scrubbed(second)
@@ -111,7 +112,7 @@ def _incomparable(first: Any, second: Any) -> TemplateError:
 
 
 def _shown(value: Any) -> str:
-    return _KINDS.get(type(value), "") or verbs.type_name(value)
+    return _KINDS.get(basic(value), "") or verbs.type_name(value)
 
 
 @FAMILY.add("len any")

@@ -13,6 +13,7 @@ from claimsmith.golang import base64 as gobase64
 from claimsmith.golang import json as gojson
 from claimsmith.golang import strconv
 from claimsmith.golang import yaml as goyaml
+from claimsmith.golang.kinds import Int, Struct
 from claimsmith.templating import limits
 from claimsmith.templating.functions.registry import Family, deep, slow
 from claimsmith.templating.problems import refusal
@@ -40,6 +41,12 @@ class _Condition(Object):
 
 def _for_yaml(value: Any) -> Any:
     match value:
+        case Struct():
+            return value.written
+        case Int():
+            return int(value)
+        case float() if value.is_integer() and abs(value) < 1e21:
+            return int(value)
         case _Condition():
             return {key.lower(): item for key, item in value.items()}
         case dict():
@@ -143,7 +150,22 @@ def from_yaml(text: str) -> Any:
     except (yaml.YAMLError, RecursionError) as error:
         raise refusal(f"fromYaml cannot read its text: {error}".split("\n")[0], "give it YAML") from None
     limits.size(value)
-    return value
+    return _ints(value)
+
+
+def _ints(value: Any) -> Any:
+    """The value with integers as Go reads them from YAML: of its type `int`."""
+    match value:
+        case bool():
+            return value
+        case int():
+            return Int(value)
+        case list():
+            return [_ints(item) for item in value]
+        case dict():
+            return {key: _ints(item) for key, item in value.items()}
+        case _:
+            return value
 
 
 class _Loader(yaml.SafeLoader):
@@ -166,7 +188,13 @@ class _Dumper(yaml.SafeDumper):
         return True
 
     def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:  # noqa: ARG002 - as above
-        super().increase_indent(flow, False)
+        if self.indent is None:
+            super().increase_indent(flow, False)
+            return
+        # What is an item stands two columns behind the dash; all else in the next column that four divides.
+        item = self.sequence_context and not flow
+        self.indents.append(self.indent)
+        self.indent = self.indent + 2 if item else (self.indent + 4) // 4 * 4
 
 
 def _represent_text(dumper: yaml.SafeDumper, text: str) -> yaml.Node:

@@ -12,6 +12,7 @@ import uuid
 from collections.abc import Iterator
 from typing import Any
 
+from claimsmith.golang.kinds import Int
 from claimsmith.templating import limits
 from claimsmith.templating.functions.registry import Family
 from claimsmith.templating.problems import refusal
@@ -64,7 +65,7 @@ def rand_int(seed: bytes, least: int, end: int) -> int:
     """A number from the first up to, but not including, the second."""
     if end <= least:
         raise refusal(f"there is no number from {least} below {end}", "give the smaller number first")
-    return least + next(_numbers(seed)) % (end - least)
+    return Int(least + next(_numbers(seed)) % (end - least))
 
 
 @FAMILY.add("uuidv4")

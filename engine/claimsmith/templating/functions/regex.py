@@ -47,6 +47,14 @@ def _matches(pattern: str, text: str, count: int = -1) -> Iterator[Any]:
         yield found
 
 
+def readable(pattern: str) -> bool:
+    """Whether the pattern can be compiled."""
+    try:
+        return len(pattern) <= MAX_PATTERN and regexp.compiled(pattern) is not None
+    except regexp.BadPattern:
+        return False
+
+
 @FAMILY.add("regexMatch str str", cost=_cost)
 def regex_match(pattern: str, text: str) -> bool:
     """Whether the pattern is found in the text."""

@@ -73,14 +73,21 @@ class Function:
             given = f"{count} argument{'' if count == 1 else 's'}"
             raise refusal(f"{self.name} cannot take {given}", f"write: {self.usage}")
 
-    def accept(self, arguments: Sequence[Any]) -> list[Any]:
-        """The arguments, each of its kind."""
+    def accept(self, arguments: Sequence[Any], *, exact: bool = False) -> list[Any]:
+        """The arguments, each of its kind; where it is exact, an integer is of Go's type `int`."""
         self.check_count(len(arguments))
         kinds = [*self.kinds]
         if self.variadic:
             last = kinds.pop().removesuffix("...")
             kinds += [last] * (len(arguments) - len(kinds))
-        return [self._accepted(kind, value) for kind, value in zip(kinds, arguments, strict=True)]
+        accepted = self._exact if exact else self._accepted
+        return [accepted(kind, value) for kind, value in zip(kinds, arguments, strict=True)]
+
+    def _exact(self, kind: str, value: Any) -> Any:
+        if kind == "int" and type(value) is int:
+            fix = f"convert it with int, or write: {self.usage}"
+            raise refusal(f"{self.name} needs an integer of Go's type int, got an int64", fix)
+        return self._accepted(kind, value)
 
     def _accepted(self, kind: str, value: Any) -> Any:
         match kind, value:

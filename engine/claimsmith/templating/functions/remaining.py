@@ -5,17 +5,22 @@ from __future__ import annotations
 import base64
 import hashlib
 import math
+import operator
 import posixpath
 import re
 import zlib
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from decimal import ROUND_HALF_UP, Decimal, localcontext
+from functools import reduce
 from typing import Any
 from urllib.parse import unquote
 
 from claimsmith.golang import inputs, url, verbs
 from claimsmith.golang import json as gojson
 from claimsmith.templating import limits
-from claimsmith.templating.functions import lists
-from claimsmith.templating.functions.builtins import text_of, truth
+from claimsmith.templating.functions import lists, numbers
+from claimsmith.templating.functions.builtins import truth
 from claimsmith.templating.functions.registry import Family, deep, pairwise
 from claimsmith.templating.problems import refusal
 
@@ -31,9 +36,9 @@ def until(end: int) -> list[int]:
 @FAMILY.add("untilStep int int int")
 def until_step(start: int, end: int, step: int) -> list[int]:
     """The numbers from the first up to, but not including, the second."""
-    numbers = range(start, end, step) if step else range(0)
-    limits.fits(8 * len(numbers))
-    return list(numbers)
+    counted = range(start, end, step) if step else range(0)
+    limits.fits(8 * len(counted))
+    return list(counted)
 
 
 @FAMILY.add("seq int...")
@@ -48,9 +53,9 @@ def seq(*bounds: int) -> str:
             pass
         case _:
             return ""
-    numbers = range(start, end + (1 if step > 0 else -1), step) if step else range(0)
-    limits.fits(8 * len(numbers))
-    return " ".join(map(str, numbers))
+    counted = range(start, end + (1 if step > 0 else -1), step) if step else range(0)
+    limits.fits(8 * len(counted))
+    return " ".join(map(str, counted))
 
 
 @FAMILY.add("tuple any...")
@@ -122,13 +127,43 @@ def swapcase(text: str) -> str:
 @FAMILY.add("abbrev int str")
 def abbrev(width: int, text: str) -> str:
     """The text, cut with an ellipsis where it is longer."""
-    return text if width < 4 or len(text) <= width else f"{text[: width - 3]}..."
+    return _shortened(text, 0, width) if width >= 4 else text
+
+
+@FAMILY.add("abbrevboth int int str")
+def abbrevboth(left: int, right: int, text: str) -> str:
+    """The text, cut with an ellipsis on both sides where it is longer."""
+    return text if right < 4 or (left > 0 and right < 7) else _shortened(text, left, right)
+
+
+def _shortened(text: str, offset: int, width: int) -> str:
+    """A port of AbbreviateFull: bytes are counted."""
+    data, kept = inputs.utf8(text), width - 3
+    if len(data) <= width:
+        return text
+    offset = min(offset, len(data))
+    offset = len(data) - kept if len(data) - offset < kept else offset
+    if offset <= 4:
+        return f"{_cut(data[:kept])}..."
+    if offset + kept < len(data):
+        rest = _cut(data[offset:])
+        return f"...{_shortened(rest, 0, kept) if kept >= 4 else ''}"
+    return f"...{_cut(data[-kept:])}"
+
+
+def _cut(data: bytes) -> str:
+    """The bytes as text; half a character becomes a question mark."""
+    return data.decode(errors="replace")
 
 
 @FAMILY.add("splitn str int str")
 def splitn(separator: str, count: int, text: str) -> dict[str, str]:
     """At most so many parts of the text, as an object: `_0`, `_1`, …"""
-    parts = text.split(separator, max(count - 1, 0)) if separator else [*text]
+    if not separator:
+        cut = len(text) if count < 0 else max(count - 1, 0)
+        parts = [*text[:cut], *([text[cut:]] if text[cut:] else [])] if count else []
+    else:
+        parts = text.split(separator, count - 1 if count > 0 else -1) if count else []
     return {f"_{index}": part for index, part in enumerate(parts)}
 
 
@@ -166,24 +201,29 @@ def b32dec(text: str) -> str:
         raise refusal("b32dec cannot decode its text", "give it base32") from None
 
 
+@FAMILY.add("osBase str")
 @FAMILY.add("base str")
 def base(path: str) -> str:
     """The last part of a path."""
     return posixpath.basename(path.rstrip("/")) or ("/" if path.startswith("/") else ".")
 
 
+@FAMILY.add("osDir str")
 @FAMILY.add("dir str")
 def dir_(path: str) -> str:
     """A path without its last part."""
-    return posixpath.normpath(posixpath.dirname(path)) if posixpath.dirname(path) else "."
+    return clean(path[: path.rfind("/") + 1])
 
 
+@FAMILY.add("osClean str")
 @FAMILY.add("clean str")
 def clean(path: str) -> str:
     """The shortest form of a path."""
-    return posixpath.normpath(path) if path else "."
+    # POSIX lets two slashes at the start mean something else.
+    return posixpath.normpath(re.sub("^/+", "/", path)) if path else "."
 
 
+@FAMILY.add("osExt str")
 @FAMILY.add("ext str")
 def ext(path: str) -> str:
     """The extension of a path."""
@@ -191,76 +231,75 @@ def ext(path: str) -> str:
     return name[name.rindex(".") :] if "." in name else ""
 
 
+@FAMILY.add("osIsAbs str")
 @FAMILY.add("isAbs str")
 def is_abs(path: str) -> bool:
     """Whether a path starts at the root."""
     return path.startswith("/")
 
 
-def _float(value: Any) -> float:
-    try:
-        return float(value)
-    except (TypeError, ValueError):
-        return 0.0
+def _decimal(value: Any) -> Decimal:
+    number = numbers.to_float(value)
+    if not math.isfinite(number):
+        raise refusal(f"cannot calculate with {number}", "give finite numbers")
+    return Decimal(repr(number))
+
+
+def _calculated(values: Sequence[Any], calculate: Callable[[Decimal, Decimal], Decimal]) -> float:
+    """The values put together in decimals, as sprig has it: 0.1 and 0.2 are 0.3."""
+    with localcontext(prec=400, Emax=10**6, Emin=-(10**6)):
+        return float(reduce(calculate, map(_decimal, values)))
 
 
 @FAMILY.add("addf any...")
 def addf(*values: Any) -> float:
     """The sum."""
-    return sum(map(_float, values))
+    return _calculated((0.0, *values), operator.add)
 
 
 @FAMILY.add("add1f any")
 def add1f(value: Any) -> float:
     """The value and one."""
-    return _float(value) + 1
+    return addf(value, 1)
 
 
 @FAMILY.add("subf any any...")
-def subf(first: Any, *others: Any) -> float:
+def subf(*values: Any) -> float:
     """The first without the others."""
-    return _float(first) - sum(map(_float, others))
+    return _calculated(values, operator.sub)
 
 
 @FAMILY.add("mulf any any...")
-def mulf(first: Any, *others: Any) -> float:
+def mulf(*values: Any) -> float:
     """The product."""
-    product = _float(first)
-    for other in others:
-        product *= _float(other)
-    return product
+    return _calculated(values, operator.mul)
 
 
 @FAMILY.add("divf any any...")
-def divf(first: Any, *others: Any) -> float:
-    """The first divided by the others."""
-    quotient = _float(first)
-    for other in others:
-        if not _float(other):
-            raise refusal("divf cannot divide by zero", "give another divisor")
-        quotient /= _float(other)
-    return quotient
+def divf(*values: Any) -> float:
+    """The first divided by the others, each quotient rounded to 16 decimal places."""
+    return _calculated(values, _quotient)
+
+
+def _quotient(number: Decimal, divisor: Decimal) -> Decimal:
+    if not divisor:
+        raise refusal("divf cannot divide by zero", "give another divisor")
+    return (number / divisor).quantize(Decimal("1e-16"), rounding=ROUND_HALF_UP)
 
 
 @FAMILY.add("maxf any any...")
 def maxf(*values: Any) -> float:
     """The largest."""
-    return max(map(_float, values))
+    return max(map(numbers.to_float, values))
 
 
 @FAMILY.add("minf any any...")
 def minf(*values: Any) -> float:
     """The smallest."""
-    return min(map(_float, values))
+    return min(map(numbers.to_float, values))
 
 
-@FAMILY.add("biggest any any...")
-def biggest(*values: Any) -> int:
-    """The largest, as an integer."""
-    largest = maxf(*values)
-    if not math.isfinite(largest):
-        raise refusal(f"biggest cannot make an integer of {largest}", "give finite numbers")
-    return int(largest)
+FAMILY.functions["biggest"] = replace(numbers.FAMILY.functions["max"], name="biggest")
 
 
 @FAMILY.add("regexQuoteMeta str")
@@ -272,11 +311,18 @@ def regex_quote_meta(text: str) -> str:
 @FAMILY.add("wrapWith int str str")
 def wrap_with(width: int, separator: str, text: str) -> str:
     """The words of the text with the separator where a line would be too long."""
-    lines: list[str] = [""]
-    for word in text.split(" "):
-        joined = f"{lines[-1]} {word}" if lines[-1] else word
-        lines = [*lines[:-1], joined] if len(joined) <= width or not lines[-1] else [*lines, word]
-    return text_of(separator).join(lines)
+    data, width, offset = inputs.utf8(text), max(width, 1), 0
+    lines: list[bytes] = []
+    while len(data) - offset > width:
+        if data[offset : offset + 1] == b" ":
+            offset += 1
+            continue
+        space = data.rfind(b" ", offset, offset + width + 1)
+        end = offset + width if space < 0 else space
+        lines.append(data[offset:end])
+        offset = end + (space >= 0)
+    limits.fits(len(data) + len(separator or " ") * len(lines))
+    return (separator or "\n").join(map(_cut, [*lines, data[offset:]])) if data else ""
 
 
 @FAMILY.add("urlParse str")

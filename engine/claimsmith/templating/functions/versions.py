@@ -15,7 +15,7 @@ from claimsmith.templating.problems import TemplateError, refusal
 FAMILY = Family("versions")
 
 _MAX_TEXT = 200
-_REST = r"(?:-(?P<pre>[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*))?(?:\+[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*)?"
+_REST = r"(?:-(?P<pre>[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*))?(?:\+(?P<metadata>[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*))?"
 _VERSION = re.compile(rf"v?(?P<major>[0-9]+)(?:\.(?P<minor>[0-9]+))?(?:\.(?P<patch>[0-9]+))?{_REST}")
 _PART = r"(?:[0-9]+|[xX*])"
 _CONSTRAINT = re.compile(
@@ -28,9 +28,12 @@ Numbers = tuple[int, int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class _Version:
+class Version:
+    """A version that was read."""
+
     numbers: Numbers
     pre: str
+    metadata: str = ""
 
     @property
     def order(self) -> tuple[Any, ...]:
@@ -41,11 +44,11 @@ class _Version:
 @dataclass(frozen=True, slots=True)
 class _Constraint:
     op: str
-    version: _Version
+    version: Version
     given: int
     """How many of the three numbers were written."""
 
-    def holds(self, version: _Version) -> bool:
+    def holds(self, version: Version) -> bool:
         """Whether the version satisfies it. A pre-release does so only where one is asked for."""
         if version.pre and not self.version.pre and (self.op != "!=" or self.given < 3):
             return False
@@ -73,7 +76,7 @@ class _Constraint:
         kept = self.given or 2
         return numbers[:kept] <= self.version.numbers[:kept]
 
-    def _tilde(self, version: _Version) -> bool:
+    def _tilde(self, version: Version) -> bool:
         wanted = self.version.numbers
         if version.order < self.version.order:
             return False
@@ -94,11 +97,18 @@ class _Constraint:
 @FAMILY.add("semverCompare str str", cost=slow)
 def semver_compare(constraints: str, version: str) -> bool:
     """Whether the version satisfies the constraints."""
+    found = read(version)
+    wanted = [_parsed(part) for part in _bounded(constraints).split("||")]
+    return any(all(c.holds(found) for c in alternative) for alternative in wanted)
+
+
+def read(version: str) -> Version:
+    """The version that a text is; numbers that are left out are 0."""
     found = _VERSION.fullmatch(version) if len(version) <= _MAX_TEXT else None
     if not found:
         raise refusal(f"{version[:80]!r} is not a version", "write one such as 1.2.3 or v1.2.3-beta.1")
-    wanted = [_parsed(part) for part in _bounded(constraints).split("||")]
-    return any(all(c.holds(_version(found)) for c in alternative) for alternative in wanted)
+    major, minor, patch = (int((found[name] or "0")[:20]) for name in ("major", "minor", "patch"))
+    return Version((major, minor, patch), found["pre"] or "", found["metadata"] or "")
 
 
 def _bounded(constraints: str) -> str:
@@ -124,12 +134,7 @@ def _constraint(found: re.Match[str]) -> _Constraint:
     numbers = [found["major"], found["minor"], found["patch"]]
     given = next((i for i, number in enumerate(numbers) if number is None or number in "xX*"), 3)
     kept = [int(number[:20]) for number in numbers[:given]] + [0] * (3 - given)
-    return _Constraint(found["op"] or "=", _Version((kept[0], kept[1], kept[2]), found["pre"] or ""), given)
-
-
-def _version(found: re.Match[str]) -> _Version:
-    major, minor, patch = (int((found[name] or "0")[:20]) for name in ("major", "minor", "patch"))
-    return _Version((major, minor, patch), found["pre"] or "")
+    return _Constraint(found["op"] or "=", Version((kept[0], kept[1], kept[2]), found["pre"] or ""), given)
 
 
 def _pre_order(pre: str) -> tuple[Any, ...]:
