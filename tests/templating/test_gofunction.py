@@ -339,3 +339,20 @@ def test_refused_on_purpose(expression: str) -> None:
 )
 def test_integers_of_loops(template: str, want: str) -> None:
     assert gofunction.render(template, {"n": 3}, file="t", seed="s").text == want
+
+
+@pytest.mark.parametrize(
+    ("value", "want"),
+    [
+        pytest.param('dict "t" (list (dict "a" 1 "b" 2))', "t:\n    - a: 1\n      b: 2\n", id="item"),
+        pytest.param('list (dict "a" (list 1 2) "b" 2)', "- a:\n    - 1\n    - 2\n  b: 2\n", id="list-of-an-item"),
+        pytest.param(
+            'dict "a" (list (dict "b" (dict "c" 1 "d" (list 1))))',
+            "a:\n    - b:\n        c: 1\n        d:\n            - 1\n",
+            id="object-of-an-item",
+        ),
+        pytest.param("list (list 1 2) (list 3)", "- - 1\n  - 2\n- - 3\n", id="lists"),
+    ],
+)
+def test_columns_of_to_yaml(value: str, want: str) -> None:
+    assert gofunction.render(f"{{{{ toYaml ({value}) }}}}", {}, file="t").text == want

@@ -188,7 +188,13 @@ class _Dumper(yaml.SafeDumper):
         return True
 
     def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:  # noqa: ARG002 - as above
-        super().increase_indent(flow, False)
+        if self.indent is None:
+            super().increase_indent(flow, False)
+            return
+        # What is an item stands two columns behind the dash; all else in the next column that four divides.
+        item = self.sequence_context and not flow
+        self.indents.append(self.indent)
+        self.indent = self.indent + 2 if item else (self.indent + 4) // 4 * 4
 
 
 def _represent_text(dumper: yaml.SafeDumper, text: str) -> yaml.Node:
