@@ -13,7 +13,7 @@ from claimsmith.base.regexp import BadPattern, compiled
 from claimsmith.dialects.crossplane.patch_input import Lenient
 from claimsmith.functions import cel_view
 from claimsmith.functions.registry import Place
-from claimsmith.golang.durations import is_duration
+from claimsmith.golang import durations
 
 
 class FunctionInput(Lenient):
@@ -49,7 +49,7 @@ def pattern(place: Place, text: str, path: str) -> Any:
 
 def check_duration(place: Place, text: str, path: str) -> None:
     """Refuse a text that is no duration; an empty one stands for the default."""
-    if text and not is_duration(text):
+    if text and durations.parse(text) is None:
         raise problem(place, f"{text!r} is no duration", path, "write it like 90s, 20m or 1h30m")
 
 

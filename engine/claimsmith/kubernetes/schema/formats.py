@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from claimsmith.golang.durations import is_duration
+from claimsmith.golang import durations
 
 _TIME = re.compile(r"([0-9]{2}):([0-9]{2}):([0-9]{2})(\.[0-9]+)?(z|[+-][0-9]{2}:[0-9]{2})")
 _PART = re.compile(r"([0-9]+)\s*([A-Za-zµ]+)")
@@ -42,7 +42,7 @@ def _is_date_time(text: str) -> bool:
 
 
 def _is_duration(text: str) -> bool:
-    if is_duration(text):
+    if durations.parse(text) is not None:
         return True
     parts = _PART.findall(text)
     return bool(parts) and all(_UNIT.fullmatch(unit) for _, unit in parts)

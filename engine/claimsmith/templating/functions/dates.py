@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from claimsmith.golang import dates, inputs
+from claimsmith.golang import dates, durations, inputs
 from claimsmith.golang.dates import Moment
 from claimsmith.golang.kinds import Int, Struct
 from claimsmith.templating.functions.registry import Family, Function
@@ -127,7 +127,7 @@ def html_date_in_zone(value: Any, zone: str) -> str:
 @FAMILY.add("date_modify str any")
 def date_modify(by: str, value: Any) -> Time:
     """The time so much later; the same time where that is no duration."""
-    nanos = dates.duration(by)
+    nanos = durations.parse(by)
     return _later(value, 0 if nanos is None else nanos)
 
 
@@ -135,7 +135,7 @@ def date_modify(by: str, value: Any) -> Time:
 @FAMILY.add("must_date_modify str any")
 def must_date_modify(by: str, value: Any) -> Time:
     """The time so much later."""
-    nanos = dates.duration(by)
+    nanos = durations.parse(by)
     if nanos is None:
         raise refusal(f"{by!r} is no duration", "write one such as 1h30m")
     return _later(value, nanos)
@@ -163,8 +163,8 @@ def duration(seconds: Any) -> str:
         number = int(seconds)
     elif isinstance(seconds, int) and not isinstance(seconds, bool | Int):
         number = seconds
-    nanos = (number * dates.NS["s"] + 2**63) % 2**64 - 2**63
-    return dates.duration_text(nanos)
+    nanos = (number * durations.NS["s"] + 2**63) % 2**64 - 2**63
+    return durations.text_of(nanos)
 
 
 @FAMILY.add("durationRound any")
@@ -174,8 +174,12 @@ def duration_round(value: Any) -> str:
         raise refusal("durationRound counts from now, and a template has no clock", "give it a duration: 2h10m")
     nanos = 0
     if isinstance(value, str):
-        nanos = abs(dates.duration(value) or 0)
+        nanos = abs(durations.parse(value) or 0)
     elif isinstance(value, int) and not isinstance(value, bool | Int):
         nanos = abs(value)
-    units = [*((name, hours * dates.NS["h"]) for name, hours in _ROUNDED), ("m", dates.NS["m"]), ("s", dates.NS["s"])]
+    units = [
+        *((name, hours * durations.NS["h"]) for name, hours in _ROUNDED),
+        ("m", durations.NS["m"]),
+        ("s", durations.NS["s"]),
+    ]
     return next((f"{nanos // unit}{name}" for name, unit in units if nanos > unit), "0s")
