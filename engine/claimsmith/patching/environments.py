@@ -135,11 +135,11 @@ def _text(composite: Mapping[str, Any], path: str) -> str:
 
 
 def sorted_by(documents: Sequence[Mapping[str, Any]], path: str) -> list[Mapping[str, Any]]:
-    """By a field, all text or all numbers, whole or not; a missing one counts as the zero of its type."""
+    """By a field, all text or all numbers; a missing one counts as the zero of its type."""
     values = [_value(d, path) for d in documents]
     kinds = {_kind(v) for v in values if v is not None}
-    if len(kinds) > 1 or (len(documents) > 1 and not kinds <= {str, int, float}):
-        what = f"cannot sort by {path}: its values are not all text, all whole numbers or all other numbers"
+    if len(kinds) > 1 or (len(documents) > 1 and not kinds <= {str, float}):
+        what = f"cannot sort by {path}: its values are not all text or all numbers"
         raise ComposeError(Problem(what, path="sortByFieldPath", fix="sort by another field, or make its values alike"))
     if len(documents) < 2:
         return list(documents)
@@ -149,8 +149,8 @@ def sorted_by(documents: Sequence[Mapping[str, Any]], path: str) -> list[Mapping
 
 
 def _kind(value: Any) -> type:
-    """The type as JSON has it: 1.0 is a whole number."""
-    return int if isinstance(value, float) and value.is_integer() else type(value)
+    """The type that the protocol of functions has: every number is a float there."""
+    return float if isinstance(value, int) and not isinstance(value, bool) else type(value)
 
 
 def _value(document: Mapping[str, Any], path: str) -> Any:
