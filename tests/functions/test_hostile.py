@@ -129,7 +129,7 @@ TEMPLATES = [
     ("clock", "{{ now }}", "{{ print `now` }}"),
     ("file", "{{ readFile `/etc/passwd` }}", "{{ base `/etc/passwd` }}"),
     ("code", "{{ tpl `{{ . }}` . }}", "{{ print `{{ . }}` | quote }}"),
-    ("finite", "{{ biggest `inf` 1 }}", "{{ biggest `2` 1 }}"),
+    ("finite", "{{ addf `inf` 1 }}", "{{ addf `2` 1 }}"),
 ]
 PROGRAMS = [
     ("loop", "len([i + j for i in range(99999) for j in range(99999)])", "len([i for i in range(9)])"),
@@ -212,7 +212,7 @@ CLAIMS = [
     ("width", template("{{ printf (printf `%%%sd` $spec.width) 1 | len }}"), {"width": "99999999"}),
     ("nindent", template("{{ nindent (int $spec.count) `x` | len }}"), {"count": 99_999_999}),
     ("pattern", template("{{ regexMatch $spec.pattern `a` }}"), {"pattern": "(a+)+" * 300}),
-    ("repetition", template("{{ regexMatch $spec.pattern `a` }}"), {"pattern": "((a{1000}){1000}){1000}"}),
+    ("repetition", template("{{ mustRegexMatch $spec.pattern `a` }}"), {"pattern": "((a{1000}){1000}){1000}"}),
     ("yaml", template("{{ fromYaml $spec.text | len }}"), {"text": "a: &a [x]\nb: [*a, *a]"}),
     ("kcl count", kcl("len([i + j for i in range(spec.count) for j in range(spec.count)])"), {"count": 999_999}),
     ("kcl text", kcl('"a" * spec.count'), {"count": 30_000_000}),

@@ -48,11 +48,11 @@ def _matches(pattern: str, text: str, count: int = -1) -> Iterator[Any]:
 
 
 def readable(pattern: str) -> bool:
-    """Whether the pattern can be compiled."""
+    """Whether Go can read the pattern. One beyond a limit of ours counts: its use is refused, and is no mismatch."""
     try:
-        return len(pattern) <= MAX_PATTERN and regexp.compiled(pattern) is not None
-    except regexp.BadPattern:
-        return False
+        return len(pattern) > MAX_PATTERN or regexp.compiled(pattern) is not None
+    except regexp.BadPattern as error:
+        return "too large" in str(error)
 
 
 @FAMILY.add("regexMatch str str", cost=_cost)
