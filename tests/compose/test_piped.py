@@ -86,7 +86,9 @@ def test_what_does_not_exist_is_not_made_yet_and_reported() -> None:
 def test_what_exists_is_seen_and_read() -> None:
     found, warnings = draft(templated(), AUTO, live=There({"Bucket": READY, "ConfigMap": {}}))
     a, b = found.children
-    assert (a.name, b.document["data"]) == (a.document["metadata"]["name"], {"arn": "arn:1"})
+    assert a.name == a.document["metadata"]["name"]
+    arn = b.document["data"]["arn"]
+    assert (arn.resource, arn.path, arn.known) == (a.address, ("status", "arn"), "arn:1")
     assert found.status == {"arn": "arn:1"}
     assert warnings == []
     assert [(d.name, d.value) for d in b.template.details or ()] == [("arn", "arn:1")]

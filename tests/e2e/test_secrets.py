@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from claimsmith.base.user_folders import cache_folder
 from claimsmith.toolchain import engine_wrapper, parts
 from tests.e2e.examples import claim, private_mysql
 from tests.e2e.faults import Run
@@ -82,7 +83,7 @@ def rig(rig: Rig) -> Rig:
         "TMPDIR": str(rig.root.parent / "tmp"),
         "HOME": str(home),
         "PULUMI_HOME": str(home / ".pulumi"),
-        "CLAIMSMITH_CACHE": str(parts.cache_folder()),
+        "CLAIMSMITH_CACHE": str(cache_folder()),
     }
     return rig
 

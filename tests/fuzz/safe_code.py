@@ -26,6 +26,11 @@ def refuse_foreign(tree: ast.Module) -> None:
     classes = {n.name for n in tree.body if isinstance(n, ast.ClassDef)}
     sdks = {a.asname or a.name for n in tree.body if isinstance(n, ast.Import) for a in n.names} - {"pulumi"}
     elements = {ast.unparse(n.target) for n in ast.walk(tree) if isinstance(n, ast.For)}
+    composed = {
+        ast.unparse(n.targets[0])
+        for n in ast.walk(tree)
+        if isinstance(n, ast.Assign) and ast.unparse(n.value).startswith("self.pipeline(")
+    }
     for node in ast.walk(tree):
         match node:
             case ast.Import(names=names):
@@ -48,8 +53,8 @@ def refuse_foreign(tree: ast.Module) -> None:
                 assert ast.unparse(func) == "self.each", f"a loop over {ast.unparse(node.iter)}"
             case ast.If(test=ast.Call(func=func), orelse=[]):
                 assert ast.unparse(func) in ("is_set", "self.holds"), f"a condition that is {ast.unparse(node.test)}"
-            case ast.Starred(value=ast.Call(func=func)):
-                assert ast.unparse(func) == "self.pipeline", f"spreads {ast.unparse(node.value)}"
+            case ast.Starred(value=ast.Name(id=name)):
+                assert name in composed, f"spreads {name}"
             case _:
                 assert isinstance(node, (*_DATA, *_STATEMENTS)), f"holds {type(node).__name__}"
     assert not classes & imported, "a class hides what is imported"

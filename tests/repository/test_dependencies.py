@@ -72,7 +72,7 @@ def named(node: ast.stmt) -> list[str]:
 
 MODULES = sorted(p for p in PACKAGE.rglob("*.py") if PACKAGE / "tools/scaffold/project" not in p.parents)
 LOCAL = sorted((PACKAGE / "lab").rglob("*.py"))
-CEL = sorted((PACKAGE / "functions/engines").glob("cel_*engine.py"))
+CEL = sorted((PACKAGE / "functions/engines").glob("cel_*.py"))
 KCL = PACKAGE / "functions/engines/kcl_engine.py"
 DASK = [PACKAGE / "tools/fleet/cluster.py", PACKAGE / "tools/fleet/worker.py"]
 GRPC = [PACKAGE / "functions/engines/python_engine.py", PACKAGE / "functions/python.py"]

@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from claimsmith.base.posix import fcntl
+from claimsmith.base.user_folders import cache_folder
 from claimsmith.lab import files
 from claimsmith.toolchain import parts
 
@@ -37,7 +38,7 @@ def program() -> Path | None:
     if found := shutil.which(NAME):
         return Path(found)
     pins = b"".join((MODULE / name).read_bytes() for name in ("go.mod", "go.sum"))
-    built = parts.cache_folder() / f"{NAME}-{hashlib.sha256(pins).hexdigest()[:12]}" / NAME
+    built = cache_folder() / f"{NAME}-{hashlib.sha256(pins).hexdigest()[:12]}" / NAME
     if not built.exists() and shutil.which("go"):
         _build(built)
     return built if built.exists() else None

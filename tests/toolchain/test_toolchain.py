@@ -282,18 +282,6 @@ def test_unknown_set_is_a_problem(machine: Machine, monkeypatch: pytest.MonkeyPa
 
 
 @pytest.mark.parametrize(
-    ("env", "want"),
-    [
-        pytest.param({"CLAIMSMITH_CACHE": "/c", "XDG_CACHE_HOME": "/x", "HOME": "/h"}, "/c", id="our-own"),
-        pytest.param({"XDG_CACHE_HOME": "/x", "HOME": "/h"}, "/x/claimsmith", id="xdg"),
-        pytest.param({"HOME": "/h"}, "/h/.cache/claimsmith", id="home"),
-    ],
-)
-def test_cache_folder(env: dict[str, str], want: str) -> None:
-    assert parts.cache_folder(env) == Path(want)
-
-
-@pytest.mark.parametrize(
     ("name", "version"),
     [
         pytest.param("pulumi", "3.215.0", id="pulumi-lowest"),

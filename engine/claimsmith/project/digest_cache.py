@@ -16,8 +16,8 @@ from contextlib import suppress
 from pathlib import Path
 
 from claimsmith.base.errors import WriteError
+from claimsmith.base.user_folders import cache_folder
 from claimsmith.project.writing import write_atomically
-from claimsmith.toolchain.parts import cache_folder
 
 FOLDER = "silent-stacks"
 PLACE = "CLAIMSMITH_STACK_CACHE"
@@ -33,9 +33,12 @@ Numbers = tuple[int, ...]
 
 
 def path_of(root: Path, purpose: str, env: Mapping[str, str] = os.environ) -> Path | None:
-    """The file for a purpose and the project in a folder; None where the user wants no cache."""
+    """The file for a purpose and the project in a folder; None where the user wants no cache.
+
+    A system without owners of files has none either: nobody could tell whose a file is.
+    """
     own = env.get(PLACE)
-    if own == OFF:
+    if own == OFF or not hasattr(os, "geteuid"):
         return None
     folder = Path(own).expanduser().absolute() if own else cache_folder(env) / FOLDER
     name = hashlib.sha256(os.fsencode(root.resolve())).hexdigest()[:32]

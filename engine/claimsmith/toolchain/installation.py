@@ -16,6 +16,7 @@ from pathlib import Path
 
 from claimsmith.base.errors import Problem, ToolchainError
 from claimsmith.base.posix import fcntl
+from claimsmith.base.user_folders import cache_folder
 from claimsmith.toolchain import build, discovery, download, host, parts, process, provider
 from claimsmith.toolchain.discovery import InstalledPart, Tried
 
@@ -28,7 +29,7 @@ def install(report: parts.Report | None = None, names: Sequence[str] = parts.NAM
     installed, _ = discovery.search(names)
     if not _missing(installed) and not _needs_link(installed):
         return _complete(installed)
-    cache = parts.cache_folder()
+    cache = cache_folder()
     try:
         with process.interruptible(), _lock(cache, report), _staging(cache) as stage:
             return _install_missing(names, stage, report)

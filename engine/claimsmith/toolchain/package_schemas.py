@@ -12,6 +12,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from claimsmith.base.errors import ProviderError
+from claimsmith.base.user_folders import cache_folder
 from claimsmith.providers.package_schema import PackageSchema, from_text, read_schema, to_text
 from claimsmith.toolchain import discovery, parts, process
 from claimsmith.toolchain.host import put
@@ -53,7 +54,7 @@ def _kept(package: str, plugin: Path, env: Mapping[str, str]) -> Path:
     """Where the marks of this very plugin are kept."""
     state = plugin.stat()
     digest = hashlib.sha256(f"{plugin} {state.st_size} {state.st_mtime_ns}".encode()).hexdigest()[:16]
-    return parts.cache_folder(env) / "package-schemas" / f"{package}-{digest}.json"
+    return cache_folder(env) / "package-schemas" / f"{package}-{digest}.json"
 
 
 def _asked(plugin: Path, kept: Path) -> PackageSchema | None:

@@ -15,6 +15,7 @@ from importlib import metadata
 from pathlib import Path
 
 from claimsmith.base.errors import Problem, ToolchainError
+from claimsmith.base.user_folders import cache_folder, home
 
 PULUMI = "pulumi"
 LANGUAGE = "pulumi-language-python"
@@ -201,14 +202,6 @@ def parse_version(text: str) -> Version:
     return major, minor, patch
 
 
-def cache_folder(env: Mapping[str, str] = os.environ) -> Path:
-    """The user's folder for what we install; it need not exist."""
-    if own := env.get("CLAIMSMITH_CACHE"):
-        return Path(own).expanduser().absolute()
-    base = env.get("XDG_CACHE_HOME")
-    return (Path(base) if base else _home(env) / ".cache").absolute() / "claimsmith"
-
-
 def toolchain_folder(env: Mapping[str, str] = os.environ) -> Path:
     """The folder of the set in use inside the cache: neither sets nor older versions of a set mix."""
     return cache_folder(env) / f"toolchain-{selected(env)}-{digest(_OWN_FOLDER, env)}"
@@ -227,8 +220,8 @@ def home_of(name: str, env: Mapping[str, str] = os.environ) -> Path:
 
 def plugins_folder(env: Mapping[str, str] = os.environ) -> Path:
     """Where Pulumi keeps its plugins."""
-    home = env.get("PULUMI_HOME")
-    return (Path(home) if home else _home(env) / ".pulumi") / "plugins"
+    own = env.get("PULUMI_HOME")
+    return (Path(own) if own else home(env) / ".pulumi") / "plugins"
 
 
 def plugin_folder(version: str, env: Mapping[str, str] = os.environ, name: str = PROVIDER) -> Path:
@@ -272,7 +265,3 @@ def digest(names: Sequence[str], env: Mapping[str, str] = os.environ) -> str:
         for file in [*(folder / file for file in files), *own]:
             state.update(file.read_bytes())
     return state.hexdigest()[:12]
-
-
-def _home(env: Mapping[str, str]) -> Path:
-    return Path(env["HOME"]) if env.get("HOME") else Path.home()
