@@ -23,8 +23,8 @@ PURE = [
     "compose", "render", "generate", "tools/explain", "tools/graph", "tools/convert",
 ]  # fmt: skip
 IMPURE = {
-    "base/posix.py", "kubernetes/client.py", "kubernetes/connection.py", "tools/convert/files.py",
-    "functions/worker.py", "functions/grpc_caller.py",
+    "base/posix.py", "base/user_folders.py", "kubernetes/client.py", "kubernetes/connection.py",
+    "tools/convert/files.py", "functions/worker.py", "functions/grpc_caller.py",
 }  # fmt: skip
 """What touches the system although it stands among what does not: locks, the cluster, files, child processes."""
 CHILDREN = "functions/engines/"
