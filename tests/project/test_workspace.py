@@ -87,3 +87,29 @@ def test_settings_for_the_upgrade_are_printed_with_a_warning(tmp_path: Path, mon
     assert ran.exit_code == 0, ran.output
     assert "export PULUMI_CONFIG_PASSPHRASE_FILE=" in ran.stdout
     assert ran.stderr.startswith("warning: the state in .claimsmith/state")
+
+
+IN_POSTGRESQL = "postgres://me@db/state?table=shop"
+
+
+@pytest.mark.parametrize(
+    ("file", "env", "want"),
+    [
+        pytest.param("", {}, None, id="here"),
+        pytest.param(f"backend: {{url: '{IN_POSTGRESQL}'}}\n", {}, "1", id="in-pulumi-yaml"),
+        pytest.param("", {"PULUMI_BACKEND_URL": IN_POSTGRESQL}, "1", id="by-the-variable"),
+        pytest.param(
+            f"backend: {{url: '{IN_POSTGRESQL}'}}\n", {"PULUMI_BACKEND_URL": "s3://b"}, None, id="the-variable-wins"
+        ),
+        pytest.param("", {"PULUMI_BACKEND_URL": IN_POSTGRESQL, workspace.PARALLEL: "4"}, "4", id="the-users-own"),
+    ],
+)
+def test_stacks_in_postgresql_are_read_one_by_one(
+    tmp_path: Path, file: str, env: dict[str, str], want: str | None
+) -> None:
+    """The engine's connections run out otherwise, and it waits for ever."""
+    found = project(tmp_path, {})
+    with (tmp_path / "Pulumi.yaml").open("a") as more:
+        more.write(file)
+    env = {"PATH": "/bin", "HOME": str(tmp_path), **env}
+    assert workspace.environment(found, env).get(workspace.PARALLEL) == want

@@ -35,6 +35,9 @@ was meant to be a path."""
 STATE = "state"
 BACKEND_URL = "PULUMI_BACKEND_URL"
 """The engine's variable, which comes before the backend of Pulumi.yaml."""
+PARALLEL = "PULUMI_DIY_BACKEND_PARALLEL"
+"""How many stacks the engine reads at once. In PostgreSQL each holds a connection while it waits for a second one, and
+there are twice as many as processors: with eight stacks and two processors, `stack ls` hangs (seen in 3.259)."""
 # Engines from 3.257 on refuse `state upgrade` itself without the variable; older ones do not read Pulumi.yaml for it.
 UPGRADE = "PULUMI_DIY_BACKEND_IGNORE_DEPRECATION_ERROR=true pulumi state upgrade --yes"
 LOGIN = "log in: pulumi login; or name a backend in Pulumi.yaml"
@@ -80,7 +83,16 @@ def settings(project: Project, base: Mapping[str, str] | None = None) -> dict[st
     wanted |= _private_runs(project, wanted)
     if not {"PULUMI_CONFIG_PASSPHRASE", "PULUMI_CONFIG_PASSPHRASE_FILE"} & base.keys():
         wanted["PULUMI_CONFIG_PASSPHRASE_FILE"] = str(project.private / PASSPHRASE)
+    if _in_postgresql(project, base) and PARALLEL not in base:
+        wanted[PARALLEL] = "1"
     return {name: value for name, value in wanted.items() if base.get(name) != value}
+
+
+def _in_postgresql(project: Project, env: Mapping[str, str]) -> bool:
+    """Whether the state is in a PostgreSQL database, by the variable or by Pulumi.yaml."""
+    file = project.root / "Pulumi.yaml"
+    place = env.get(BACKEND_URL) or (file.read_text(encoding="utf-8") if file.is_file() else "")
+    return "postgres://" in place or "postgresql://" in place
 
 
 def _private_runs(project: Project, env: Mapping[str, str]) -> dict[str, str]:
@@ -134,7 +146,7 @@ def pulumi(
     """Run `pulumi` in the project, without prompts; `stdin` is its standard input, `url` a backend to use instead."""
     require(project)
     command = ["pulumi", *arguments, "--non-interactive"]
-    env = environment(project) | ({BACKEND_URL: url} if url else {})
+    env = environment(project, {**os.environ, BACKEND_URL: url} if url else None)
     return subprocess.run(command, cwd=project.root, env=env, capture_output=True, text=True, input=stdin)
 
 
