@@ -258,7 +258,7 @@ def test_a_server_that_crashes_during_a_move(project: Rig, backend: Backend) -> 
         assert (again.code, "has a stack 'one' already" in again.text) == (1, True), again.text
         there = {"PULUMI_BACKEND_URL": backend.url}
         for stack in STACKS:
-            # The server took the lock of the interrupted import with it, or kept it.
+            # The import that the crash interrupted may have left its lock, which stops `stack rm`.
             project.pulumi("cancel", "--stack", stack, "--yes", env=there)
             project.pulumi("stack", "rm", stack, "--force", "--yes", "--preserve-config", env=there)
         project.ok(project.claimsmith("backend", "move", backend.url))
