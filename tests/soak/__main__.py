@@ -1,4 +1,9 @@
-"""Kills parts of runs of many claims at random moments: one stack on files, then a fleet whose state is in PostgreSQL.
+"""Kills parts of runs of many claims at random moments: one stack on files, then fleets whose state is in a server.
+
+    stack     `pulumi up` of one stack, its state in files
+    fleet     `claimsmith up --all` of several, their state in PostgreSQL
+    bucket    the same, their state in a bucket of an S3 server
+    dask      the same on two workers of a Dask cluster, their state in PostgreSQL
 
 A chain of one to three kills, each followed by the documented recovery, then a whole run: it must end with exactly the
 wanted resources. Prints its seed, stops by itself, and sums up. Settings come from the environment:
@@ -7,8 +12,8 @@ wanted resources. Prints its seed, stops by itself, and sums up. Settings come f
     MINUTES=90   no new chain is begun after that
     MOMENTS=25   kills for each victim
     CLAIMS=30    claims in the stack
-    STACKS=4     stacks of the fleet, which share the claims
-    PARTS=stack,fleet         one of the two; each has half of the minutes
+    STACKS=4     stacks of a fleet, which share the claims
+    PARTS=stack,fleet         some of the parts; the minutes are shared by their victims
     VICTIMS=engine,provider   some of the victims
 """
 
@@ -22,15 +27,17 @@ import tempfile
 import time
 import traceback
 from collections import Counter
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 
 from claimsmith import lab, toolchain
-from claimsmith.lab import postgresql
 from tests.e2e.conftest import with_subnet
 from tests.e2e.faults import VICTIMS, Estate
 from tests.e2e.rig import Rig
-from tests.soak.fleet import VICTIMS as fleet_victims
-from tests.soak.fleet import Fleet
+from tests.soak import cluster, state
+from tests.soak.fleet import HERE, IN_A_BUCKET, ON_DASK, Fleet
 
 
 def setting(name: str, usual: int) -> int:
@@ -44,7 +51,7 @@ def say(text: str) -> None:
 class Tally:
     """How often each victim was hit, and what came of it."""
 
-    def __init__(self, victims: list[str], moments: int) -> None:
+    def __init__(self, victims: Sequence[str], moments: int) -> None:
         self.left = dict.fromkeys(victims, moments)
         self.hits: Counter[str] = Counter()
         self.late: Counter[str] = Counter()
@@ -89,29 +96,37 @@ def fleet_chain(fleet: Fleet, tally: Tally, longest: float) -> None:
     fleet.check_whole()
 
 
-def soak_fleet(folder: Path, seed: int, minutes: float) -> Tally:
-    tally = Tally(wanted_victims(fleet_victims), setting("MOMENTS", 25))
-    end = time.monotonic() + 60 * minutes
-    with lab.running(folder / "control-plane") as status, postgresql.running(folder / "server"):
+def soak_fleet(folder: Path, seed: int, tally: Tally, end: float, opened: state.Opened, *, on_dask: bool) -> None:
+    """Chains of kills in a fleet, until every victim was hit often enough or the time is up."""
+    with ExitStack() as stack:
+        status = stack.enter_context(lab.running(folder / "control-plane"))
+        server = stack.enter_context(opened(folder / "server"))
         with_subnet(status)
         rig = Rig(folder / "project", Path(status.kubeconfig), "soakfleet")
         chance = random.Random(seed)
-        fleet = Fleet.create(rig, folder / "control-plane", folder / "server", chance, setting("STACKS", 4))
+        fleet = Fleet.create(rig, folder / "control-plane", server, chance, setting("STACKS", 4))
+        if on_dask:
+            env = {**os.environ, **rig.settings}
+            fleet.cluster = stack.enter_context(cluster.running(folder / "dask", env, chance))
         took = fleet.begin(setting("CLAIMS", 30))
         fleet.check_whole()
         say(f"{len(fleet.estates)} stacks are deployed, in {took:.1f} s")
-        number = 0
-        while any(left > 0 for left in tally.left.values()) and time.monotonic() < end:
-            number += 1
-            say(f"chain {number} of the fleet:")
-            try:
-                fleet_chain(fleet, tally, took)
-            except BaseException:
-                say(f"failed in chain {number} of the fleet; SEED={seed} begins the same again\n{tally.summary()}")
-                raise
+        chains(tally, end, seed, lambda: fleet_chain(fleet, tally, took))
         fleet.end()
         rig.close()
-    return tally
+
+
+def chains(tally: Tally, end: float, seed: int, chain: Callable[[], None]) -> None:
+    """One chain after the other, while there is time and something to do."""
+    number = 0
+    while any(left > 0 for left in tally.left.values()) and time.monotonic() < end:
+        number += 1
+        say(f"chain {number}:")
+        try:
+            chain()
+        except BaseException:
+            say(f"failed in chain {number}; SEED={seed} begins the same again\n{tally.summary()}")
+            raise
 
 
 def chain(estate: Estate, tally: Tally, longest: float) -> None:
@@ -132,19 +147,9 @@ def chain(estate: Estate, tally: Tally, longest: float) -> None:
     estate.check_whole()
 
 
-def wanted_victims(known: tuple[str, ...]) -> list[str]:
-    """The victims of a part that are asked for."""
-    every = {*VICTIMS, *fleet_victims}
-    named = [v for v in os.environ.get("VICTIMS", "").split(",") if v]
-    if unknown := sorted(set(named) - every):
-        sys.exit(f"no such victim: {', '.join(unknown)}; use some of: {', '.join(sorted(every))}")
-    return [v for v in known if not named or v in named]
-
-
-def soak(folder: Path, seed: int, minutes: float) -> Tally:
+def soak_stack(folder: Path, seed: int, tally: Tally, end: float) -> None:
+    """Chains of kills in one stack, until every victim was hit often enough or the time is up."""
     claims = setting("CLAIMS", 30)
-    tally = Tally(wanted_victims(VICTIMS), setting("MOMENTS", 25))
-    end = time.monotonic() + 60 * minutes
     with lab.running(folder / "control-plane") as status:
         with_subnet(status)
         rig = Rig(folder / "project", Path(status.kubeconfig), "soak")
@@ -152,41 +157,54 @@ def soak(folder: Path, seed: int, minutes: float) -> Tally:
         took = estate.begin(claims)
         estate.check_whole()
         say(f"{claims} claims are deployed, in {took:.1f} s")
-        number = 0
-        while any(left > 0 for left in tally.left.values()) and time.monotonic() < end:
-            number += 1
-            say(f"chain {number}:")
-            try:
-                chain(estate, tally, took)
-            except BaseException:
-                say(f"failed in chain {number}; SEED={seed} begins the same again\n{tally.summary()}")
-                raise
+        chains(tally, end, seed, lambda: chain(estate, tally, took))
         rig.ok(rig.destroy(estate.stack))
         assert estate.live() == Counter(), "something is left after the destroy"
         rig.close()
-    return tally
+
+
+Part = tuple[Callable[[Path, int, Tally, float], None], tuple[str, ...]]
+PARTS: dict[str, Part] = {
+    "stack": (soak_stack, VICTIMS),
+    "fleet": (partial(soak_fleet, opened=state.table, on_dask=False), HERE),
+    "bucket": (partial(soak_fleet, opened=state.bucket, on_dask=False), IN_A_BUCKET),
+    "dask": (partial(soak_fleet, opened=state.table, on_dask=True), ON_DASK),
+}
+"""What each part does, and its victims."""
+
+
+def wanted_parts() -> dict[str, Part]:
+    """The parts that are asked for, with those of their victims that are."""
+    names = [n for n in os.environ.get("PARTS", "").split(",") if n] or list(PARTS)
+    victims = [v for v in os.environ.get("VICTIMS", "").split(",") if v]
+    every = {v for _, known in PARTS.values() for v in known}
+    for kind, unknown, known in (("part", set(names) - PARTS.keys(), PARTS), ("victim", set(victims) - every, every)):
+        if unknown:
+            sys.exit(f"no such {kind}: {', '.join(sorted(unknown))}; use some of: {', '.join(sorted(known))}")
+    found = {n: (PARTS[n][0], tuple(v for v in PARTS[n][1] if not victims or v in victims)) for n in names}
+    return {name: part for name, part in found.items() if part[1]}
 
 
 def main() -> None:
     toolchain.require(*toolchain.NAMES)
     seed = setting("SEED", secrets.randbits(32))
+    parts = wanted_parts()
     say(f"SEED={seed}")
     begun = time.monotonic()
-    parts = {name: PARTS[name] for name in (os.environ.get("PARTS") or ",".join(PARTS)).split(",")}
-    for name, part in parts.items():
+    minutes, every = setting("MINUTES", 90), sum(len(victims) for _, victims in parts.values())
+    for name, (soak, victims) in parts.items():
+        say(f"{name}:")
+        tally = Tally(victims, setting("MOMENTS", 25))
+        end = time.monotonic() + 60 * minutes * len(victims) / every
         with tempfile.TemporaryDirectory(prefix="claimsmith-soak-") as folder:
             try:
-                tally = part(Path(folder), seed, setting("MINUTES", 90) / len(parts))
+                soak(Path(folder), seed, tally, end)
             except AssertionError:
                 traceback.print_exc()
                 sys.exit(1)
-        left = {v: n for v, n in tally.left.items() if n > 0}
         say(f"{name}: all whole after {(time.monotonic() - begun) / 60:.0f} minutes\n{tally.summary()}")
-        if left:
+        if left := {v: n for v, n in tally.left.items() if n > 0}:
             say("  time was up; still to do: " + ", ".join(f"{n} × {v}" for v, n in left.items()))
-
-
-PARTS = {"stack": soak, "fleet": soak_fleet}
 
 
 if __name__ == "__main__":

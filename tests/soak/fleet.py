@@ -1,10 +1,11 @@
-"""Many stacks, their state in a PostgreSQL server, and kills of any part: the scheduler and the server too."""
+"""Many stacks, their state in a server, on this machine or on a Dask cluster, and kills of any part."""
 
 from __future__ import annotations
 
 import json
 import os
 import random
+import secrets
 import signal
 import subprocess
 import sys
@@ -14,13 +15,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from claimsmith import lab
-from claimsmith.base.errors import ControlPlaneError
-from claimsmith.lab import postgresql
-from tests.e2e.faults import PROGRAMS, Estate
+from tests.e2e.faults import PROGRAMS, Estate, left_in
 from tests.e2e.rig import Ran, Rig, eventually
+from tests.soak import cluster
+from tests.soak.cluster import Cluster
+from tests.soak.state import StateServer
 from tests.support.processes import processes
 
-VICTIMS = ("scheduler", "engine", "program", "provider", "api-server", "database")
+HERE = ("scheduler", "engine", "program", "provider", "api-server", "database")
+"""The victims of a fleet on this machine, whose state is in PostgreSQL; `scheduler` is `claimsmith up`."""
+IN_A_BUCKET = ("scheduler", "engine", "bucket")
+ON_DASK = ("scheduler", "guardian", "engine", "database", *cluster.VICTIMS)
 PARALLEL = 2
 _DONE = (0, 10, 11)
 """The exit codes of a run in which no stack failed."""
@@ -34,24 +39,23 @@ class Fleet:
 
     rig: Rig
     control_plane: Path
-    server: Path
-    """The folder of the PostgreSQL server that has the state."""
+    state: StateServer
     chance: random.Random
     estates: list[Estate]
+    cluster: Cluster | None = None
+    """What the stacks run on; None for this machine."""
     unfinished: bool = False
     """Whether the last run was killed, or failed: the next one resumes it."""
 
     @classmethod
-    def create(cls, rig: Rig, control_plane: Path, server: Path, chance: random.Random, stacks: int) -> Fleet:
+    def create(cls, rig: Rig, control_plane: Path, state: StateServer, chance: random.Random, stacks: int) -> Fleet:
         """A project whose state is in the server; nothing is deployed yet."""
-        found = postgresql.status(server)
-        url = f"postgres://{found.user}@{found.host}:{found.port}/postgres?sslmode=disable&table=soak"
         settings = (rig.root / "Pulumi.yaml").read_text()
-        rig.write("Pulumi.yaml", settings.replace("file://./.claimsmith/state", url))
-        rig.settings["PGPASSWORD"] = found.password_file.read_text().strip()
+        rig.write("Pulumi.yaml", settings.replace("file://./.claimsmith/state", state.url))
+        rig.settings |= state.settings | {"PULUMI_CONFIG_PASSPHRASE": secrets.token_hex(8)}
         names = [f"s{number}" for number in range(stacks)]
         estates = [Estate(rig, control_plane, chance, name, namespace=f"{rig.name}-{name}") for name in names]
-        return cls(rig, control_plane, server, chance, estates)
+        return cls(rig, control_plane, state, chance, estates)
 
     def begin(self, claims: int) -> float:
         """Deploy so many claims in all; gives how long it took."""
@@ -88,7 +92,9 @@ class Fleet:
 
     def _words(self) -> list[str]:
         which = ["--resume"] if self.unfinished else ["--all"]
-        return ["up", *which, "--parallel", str(PARALLEL), "--allow-destructive", "--lock-timeout", "5m", "--yes"]
+        where = ["--executor", self.cluster.executor()] if self.cluster else []
+        how = ["--parallel", str(PARALLEL), "--allow-destructive", "--lock-timeout", "5m", "--yes"]
+        return ["up", *which, *where, *how]
 
     def _kill(self, victim: str, process: subprocess.Popen[bytes]) -> bool:
         """Kill a part as soon as it is there; tells whether the run was still going on."""
@@ -96,8 +102,11 @@ class Fleet:
             if victim == "scheduler":
                 process.kill()
                 return True
-            if victim == "database":
-                self.restart_database()
+            if victim in ("database", "bucket"):
+                self.restart_state()
+                return True
+            if self.cluster and victim in cluster.VICTIMS:
+                self.cluster.kill(victim)
                 return True
             if victim == "api-server":
                 parts = {p.name: p.pid for p in lab.status(self.control_plane).parts}
@@ -111,26 +120,23 @@ class Fleet:
             time.sleep(0.02)
         return False
 
-    def restart_database(self) -> None:
-        """Kill the server with all that it was told to do, and start it again."""
-        pid = postgresql.status(self.server).pid
-        assert pid is not None
-        os.kill(pid, signal.SIGKILL)
+    def restart_state(self) -> None:
+        """Kill the server of the state with all that it was told to do, and start it again."""
+        self.state.kill()
         time.sleep(self.chance.uniform(0.0, 2.0))
-        # Until its last session has ended, too, the data is in use.
-        eventually(self._database_up)
-
-    def _database_up(self) -> bool:
-        try:
-            return postgresql.up(self.server).running
-        except ControlPlaneError:
-            return False
+        self.state.start()
 
     def _parts(self, victim: str) -> list[int]:
-        here = [(pid, command) for pid, _, command, cwd in processes() if cwd.is_relative_to(self.rig.root)]
-        if victim == "engine":
-            return sorted(pid for pid, command in here if "pulumi up --stack" in command)
+        here = [(pid, command) for pid, _, command, cwd in processes() if any(map(cwd.is_relative_to, self._places()))]
+        # On a worker, an engine's command is its guardian's too.
+        guarded = [(pid, command, "guardian.py" in command) for pid, command in here if "pulumi up --stack" in command]
+        if victim in ("engine", "guardian"):
+            return sorted(pid for pid, _, guards in guarded if guards == (victim == "guardian"))
         return sorted(pid for pid, command in here if PROGRAMS[victim] in command)
+
+    def _places(self) -> list[Path]:
+        """The folders that the engines run in."""
+        return [self.rig.root, *([self.cluster.folder] if self.cluster else [])]
 
     def run_to_the_end(self) -> str:
         """Run or resume until every stack is done, with the documented recovery in between; gives what that said."""
@@ -162,6 +168,9 @@ class Fleet:
             estate.check_whole()
         ran = self.rig.claimsmith("preview", "--all", "--parallel", str(PARALLEL), "--output", "json")
         assert ran.code == 0, ran.text
+        if self.cluster:
+            for files in self.cluster.folder.glob("*/worker-*/files"):
+                eventually(lambda files=files: left_in(files) == [])
 
     def end(self) -> None:
         """Destroy everything."""
