@@ -43,7 +43,7 @@ test-sdks: $(STAMP) $(VENV)/.sdks ## Generated components against the SDKs of th
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m sdks
 
 $(VENV)/.sdks: $(STAMP) requirements-sdks.txt
-	@$(BIN)/python -m pip install -q --require-hashes -r requirements-sdks.txt
+	@$(BIN)/python -m pip install -q --no-deps --require-hashes -r requirements-sdks.txt
 	@touch $@
 
 test-versions: $(STAMP) ## The wheel with the lowest and the newest packages that it allows: commands and unit tests
@@ -58,7 +58,7 @@ fuzz: $(STAMP) $(VENV)/.fuzz ## Give a million random inputs to what reads input
 	PYTHONPATH=engine:. $(BIN)/python -m tests.fuzz --seed $(SEED) --inputs $(INPUTS)
 
 $(VENV)/.fuzz: $(STAMP) requirements-fuzz.txt
-	@$(BIN)/python -m pip install -q --require-hashes -r requirements-fuzz.txt
+	@$(BIN)/python -m pip install -q --no-deps --require-hashes -r requirements-fuzz.txt
 	@touch $@
 
 # ONLY=render names one, REPEATS=9 runs each pair more often; LAST=1 looks at the last results instead of running.
@@ -95,7 +95,9 @@ $(STAMP): pyproject.toml requirements.txt
 	  { echo "Python 3.11 or newer is needed; give it with: make PYTHON=python3.12 ..." >&2; exit 1; }
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@echo "installing Python packages into $(VENV) …"
-	@$(BIN)/python -m pip install -q --require-hashes -r requirements.txt
+	@# The lock is complete, and is not resolved again: pip before 23.3 finds no hash for `httpx2[ws]`, which lightkube
+	@# asks for, if an index has a newer httpx2 than the one that is locked.
+	@$(BIN)/python -m pip install -q --no-deps --require-hashes -r requirements.txt
 	@$(BIN)/python -m pip install -q --no-deps --no-build-isolation -e .
 	@touch $(STAMP)
 

@@ -33,5 +33,5 @@ if ! python=$(find_python); then
 fi
 echo "installing function-pythonic into $place …"
 "$python" -m venv --clear "$place"
-"$place/bin/python" -m pip install -q --require-hashes -r requirements-pythonic.txt
+"$place/bin/python" -m pip install -q --no-deps --require-hashes -r requirements-pythonic.txt
 touch "$stamp"
