@@ -177,7 +177,7 @@ def test_its_make_and_workflow_files_can_be_read(made: Path) -> None:
     ("files", "installed"),
     [
         pytest.param({}, "-r requirements.txt", id="versions"),
-        pytest.param({"requirements.lock": ""}, "--require-hashes -r requirements.lock", id="hashes"),
+        pytest.param({"requirements.lock": ""}, "--no-deps --require-hashes -r requirements.lock", id="hashes"),
     ],
 )
 def test_packages_are_installed_by_hash_where_hashes_are_known(
