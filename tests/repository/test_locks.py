@@ -54,7 +54,9 @@ def test_each_locked_package_has_one_version(path: Path) -> None:
     assert {name: str(row.specifier)[:2] for name, row in locked(path).items()} == dict.fromkeys(locked(path), "==")
 
 
-@pytest.mark.parametrize("path", ["Makefile", "scripts/pythonic.sh", "engine/claimsmith/tools/scaffold/project/Makefile"])
+@pytest.mark.parametrize(
+    "path", ["Makefile", "scripts/pythonic.sh", "engine/claimsmith/tools/scaffold/project/Makefile"]
+)
 def test_a_lock_is_installed_without_resolving_it_again(path: str) -> None:
     """Resolving again, pip before 23.3 refuses a lock as soon as an index has a newer release of some package."""
     lines = [line for line in (ROOT / path).read_text(encoding="utf-8").splitlines() if "--require-hashes" in line]
