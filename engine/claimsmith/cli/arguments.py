@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
@@ -34,6 +35,7 @@ NoCache = Annotated[
     bool, typer.Option("--no-cache", help="Plan every stack anew, also those that are known to be silent.")
 ]
 Output = Annotated[Format, typer.Option("--output", help="How to print the result.")]
+_T = TypeVar("_T")
 _UNITS = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 0.001}
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)(ms|h|m|s)")
 
@@ -47,6 +49,13 @@ def pairs(values: list[str] | None, flag: str) -> dict[str, str]:
             raise typer.BadParameter(f"write KEY=VALUE, not {text!r}", param_hint=flag)
         found[key] = value
     return found
+
+
+def by_ending(path: Path, formats: Mapping[str, _T]) -> _T:
+    """The format of a file to write, which its ending selects."""
+    if path.suffix not in formats:
+        raise typer.BadParameter(f"{path} ends in none of {', '.join(formats)}: set --output", param_hint="-o")
+    return formats[path.suffix]
 
 
 def seconds(text: str | None, flag: str) -> float | None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from claimsmith.base.json_answers import Answer, foreign_text
-from claimsmith.cli import completion, console
+from claimsmith.cli import arguments, completion, console
 from claimsmith.cli.arguments import Output
 from claimsmith.cli.console import Format
 
@@ -220,6 +220,9 @@ class Drawing(StrEnum):
     html = "html"
 
 
+_BY_ENDING = {".svg": Drawing.svg, ".html": Drawing.html, ".htm": Drawing.html}
+
+
 @console.command
 def graph(
     stack: Annotated[
@@ -271,13 +274,14 @@ def graph(
 
     if klass and claim:
         raise typer.BadParameter("a class or a claim, not both", param_hint="--class")
+    format_ = format_ or (arguments.by_ending(file, _BY_ENDING) if file else Drawing.svg)
     project = console.find_project()
     picture = picture_of(project, stack, klass=klass, claim=claim)
-    html = format_ is Drawing.html or (format_ is None and file is not None and file.suffix in {".html", ".htm"})
+    text = picture.text(html=format_ is Drawing.html)
     if file is None:
-        console.print_document(picture.text(html=html))
+        console.print_document(text)
     else:
-        write_atomically(output_path(file, root=project.root), picture.text(html=html))
+        write_atomically(output_path(file, root=project.root), text)
         console.say(f"{file}: {picture.summary}")
 
 

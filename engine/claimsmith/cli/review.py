@@ -36,6 +36,14 @@ class ReviewFormat(StrEnum):
     html = "html"
 
 
+_BY_ENDING = {
+    ".md": ReviewFormat.markdown,
+    ".html": ReviewFormat.html,
+    ".json": ReviewFormat.json,
+    ".txt": ReviewFormat.terminal,
+}
+
+
 @console.command
 def review(
     base: Annotated[
@@ -87,7 +95,7 @@ def review(
 
     if link and not LINK.fullmatch(link):
         raise typer.BadParameter(f"{link!r} is no address that begins with https:// or http://", param_hint="--link")
-    forms = [(path.absolute(), output or _form_of(path)) for path in file or ()]
+    forms = [(path.absolute(), output or arguments.by_ending(path, _BY_ENDING)) for path in file or ()]
     project = console.find_project()
     written = [(output_path(path, root=project.root), form) for path, form in forms]
     with console.progress("review", len(stack) if stack else None, quiet=True) as tick:
@@ -110,14 +118,6 @@ def _code(found: Review) -> int:
     if found.failed:
         return 1
     return DESTRUCTIVE if found.destructive else CHANGES if found.changes else 0
-
-
-def _form_of(path: Path) -> ReviewFormat:
-    """How a file of this name is written."""
-    forms = {".md": "markdown", ".html": "html", ".json": "json", ".txt": "terminal"}
-    if path.suffix not in forms:
-        raise typer.BadParameter(f"{path} ends in none of {', '.join(forms)}: set --output", param_hint="-o")
-    return ReviewFormat(forms[path.suffix])
 
 
 def _write(found: Review, files: list[tuple[Path, ReviewFormat]], output: ReviewFormat | None) -> None:

@@ -155,6 +155,13 @@ def test_a_class_and_a_claim_is_a_mistake() -> None:
     assert run("graph", "dev", "--class", "a", "--claim", "b").exit_code == 2
 
 
+@pytest.mark.parametrize("name", [pytest.param("dev.png", id="another-format"), pytest.param("dev", id="no-ending")])
+def test_a_file_of_another_format_is_refused(name: str, tmp_path: Path) -> None:
+    ran = run("graph", "dev", "-o", str(tmp_path / name))
+    assert (ran.exit_code, "ends in none of .svg, .html" in ran.stderr) == (2, True)
+    assert list(tmp_path.iterdir()) == []
+
+
 @pytest.mark.parametrize(
     ("words", "begin"),
     [
@@ -163,6 +170,7 @@ def test_a_class_and_a_claim_is_a_mistake() -> None:
         pytest.param(["-o", "x.html"], "<!doctype html>", id="by-the-name"),
         pytest.param(["-o", "x.svg"], "<svg ", id="by-the-other-name"),
         pytest.param(["-o", "x.html", "--output", "svg"], "<svg ", id="the-flag-wins"),
+        pytest.param(["-o", "x.pic", "--output", "svg"], "<svg ", id="any-ending-with-the-flag"),
     ],
 )
 def test_formats(words: list[str], begin: str, tmp_path: Path) -> None:
