@@ -62,7 +62,7 @@ class Tried:
 
     def problem(self, name: str, fix: str) -> Problem:
         """The problem of a part that is missing after all of it."""
-        tried = "".join(f"\n  tried {line}" for line in self.lines.get(name, []))
+        tried = "".join(f"; tried {line}" for line in self.lines.get(name, []))
         return Problem(what=f"{name} ({parts.wanted(name)}) is missing{tried}", fix=fix)
 
 

@@ -64,7 +64,8 @@ def run(
     if process.returncode:
         # A line without a space is the name of a package, and so progress; others are messages.
         messages = [line for line in last if " " in line] or last or printed.splitlines()[-3:]
-        raise Failure("\n    ".join(messages[-8:]) or f"exit code {process.returncode}")
+        # A problem is one line: a line end would be printed as \n.
+        raise Failure("; ".join(messages[-8:]) or f"exit code {process.returncode}")
     return printed
 
 
