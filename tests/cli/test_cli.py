@@ -142,6 +142,11 @@ def test_usage_errors(words: tuple[str, ...]) -> None:
     assert run(*words).exit_code == 2
 
 
+def test_a_value_that_is_refused_is_reported_without_the_words_of_a_library() -> None:
+    refused = "Invalid value for '--output': 'xml' is not one of 'text', 'json', 'sarif', 'github'."
+    assert refused in run("validate", "--output", "xml").stderr
+
+
 def test_version() -> None:
     result = run("--version")
     assert (result.exit_code, result.stdout) == (0, f"claimsmith {__version__}\n")

@@ -19,6 +19,15 @@ _WHOLE = 1_000
 class Command(TyperCommand):
     """A command whose arguments are shown by their metavars alone: `STACK [CLAIM]`."""
 
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the arguments; a value that is refused is reported without the words of typer's own validation."""
+        try:
+            return super().parse_args(ctx, args)
+        except typer.BadParameter as error:
+            # typer 0.29 passes the text of pydantic on, which begins with the kind of its error.
+            error.message = error.message.removeprefix("Value error, ")
+            raise
+
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
         """The words of the usage line behind the command's name."""
         del ctx
