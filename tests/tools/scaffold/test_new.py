@@ -118,7 +118,7 @@ def test_required_fields_are_filled_and_others_told() -> None:
         "spec:\n"
         "  # Where it runs; one of: us-west, us-east\n"
         "  region: us-west\n"
-        "  # The version of MySQL; one of: '5.6', '5.7'; '5.7' where left out\n"
+        "  # The version of MySQL; one of: '5.6', '5.7'; default: '5.7'\n"
         "  # engineVersion: '5.7'\n"
         "  # The size of its disk; an integer at least 5\n"
         "  # storageGB: …\n"
@@ -312,7 +312,7 @@ def test_a_required_object_is_filled_within() -> None:
     field = Field("settings", "object", True, inner=inner)
     text = claim_text(type(form)(form.kind, form.api_version, (field,), ()), claim_key(SHOWCASE, f"{MYSQL}/a/b"))
     assert yaml.safe_load(text)["spec"]["settings"] == {"tier": "a"}
-    assert "    # an integer; 3 where left out\n    # size: 3\n" in text
+    assert "    # an integer; default: 3\n    # size: 3\n" in text
 
 
 # on a terminal

@@ -78,14 +78,14 @@ def _lines(fields: Sequence[Field], values: Mapping[str, Any], indent: str) -> I
 
 
 def note(field: Field) -> str:
-    """What a reader should know of a field: what it is, what it may be, what it is when left out."""
+    """What a reader should know of a field: what it is, what it may be, its default."""
     words = [field.description.strip().rstrip(".")]
     if field.values:
         words.append(f"one of: {', '.join(map(flow, field.values))}")
     elif field.type not in ("", "object"):
         words.append(" ".join(filter(None, (f"{_article(field.type)} {field.type}", field.bounds))))
     if field.default is not None and not field.required:
-        words.append(f"{flow(field.default)} where left out")
+        words.append(f"default: {flow(field.default)}")
     return "; ".join(filter(None, words))
 
 
