@@ -25,7 +25,7 @@ from claimsmith.dialects.definitions.injected import NAME, PRESERVE, TEXT, descr
 from claimsmith.kubernetes import schema
 
 Schema = dict[str, Any]
-_STATUS: Schema = {"type": "object", "description": "What became of it.", PRESERVE: True}
+_STATUS: Schema = {"type": "object", "description": "The observed state.", PRESERVE: True}
 _NAMED = record("An object by its name.", *("name",), name=described("Its name.", NAME))
 _OPEN: Schema = {"type": "object", PRESERVE: True}
 
@@ -100,7 +100,7 @@ def full_schema(xrd: Xrd, version: str, *, claim: bool) -> Schema:
     added = core_fields(xrd, claim=claim)
     mine = spec.get("properties") or {}
     spec["properties"] = {**added, **{k: _both(added.get(k), v) for k, v in mine.items()}}
-    spec.setdefault("description", "What is wanted.")
+    spec.setdefault("description", "The desired state.")
     status = properties.get("status")
     # Conditions and the like are written by whoever reconciles it.
     properties |= {"spec": spec, "status": {**status, PRESERVE: True} if isinstance(status, Mapping) else _STATUS}

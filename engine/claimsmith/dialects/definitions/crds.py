@@ -138,7 +138,7 @@ def claim_crd(api_version: str, kind: str, *, schema: Mapping[str, Any] | None =
     """The definition of a claim's kind; `schema` is that of its own spec, without which any field is kept."""
     spec: dict[str, Any] = schemas.normalised(schema or {"type": "object", PRESERVE: True})
     spec["properties"] = {**(spec.get("properties") or {}), **_claim_fields()}
-    spec.setdefault("description", "What is wanted.")
+    spec.setdefault("description", "The desired state.")
     found = {
         "type": "object",
         "description": f"{kind} is a claim: it asks for a resource that a class provisions.",
@@ -195,8 +195,8 @@ def _record_crd(api_version: str, kind: str, namespaced: bool, description: str,
         "description": description,
         PRESERVE: True,
         "properties": {
-            "spec": {"type": "object", "description": "The resources that it is composed of.", PRESERVE: True},
-            "status": {"type": "object", "description": "What became of it.", PRESERVE: True},
+            "spec": {"type": "object", "description": "The desired state.", PRESERVE: True},
+            "status": {"type": "object", "description": "The observed state.", PRESERVE: True},
         },
     }
     names = _names(kind, crds.plural_of(kind), kind.lower(), f"{kind}List")
@@ -242,7 +242,7 @@ def _claim_status() -> dict[str, Any]:
     phases = {**TEXT, "enum": ["Unbound", "Bound", "Released"]}
     return {
         "type": "object",
-        "description": "What became of it.",
+        "description": "The observed state.",
         PRESERVE: True,
         "properties": {
             "bindingPhase": described("Whether the claim is bound.", phases),

@@ -14,7 +14,7 @@ Schema = dict[str, Any]
 PRESERVE = "x-kubernetes-preserve-unknown-fields"
 TEXT: Schema = {"type": "string"}
 NAME: Schema = {"type": "string", "maxLength": 253, "pattern": "^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$"}
-STATUS: Schema = {"type": "object", "description": "What became of it.", PRESERVE: True}
+STATUS: Schema = {"type": "object", "description": "The observed state.", PRESERVE: True}
 
 
 def described(description: str, schema: Schema) -> Schema:
@@ -111,7 +111,7 @@ def spec_schema(definition: Definition, *, requirement: bool) -> Schema:
         inner["required"] = ["writeConnectionSecretToRef"]
         required.append(definition.injected)
     spec["properties"] = {**(spec.get("properties") or {}), definition.injected: inner}
-    spec.setdefault("description", "What is wanted.")
+    spec.setdefault("description", "The desired state.")
     return {**spec, "required": required} if required else spec
 
 
