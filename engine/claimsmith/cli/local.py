@@ -50,6 +50,8 @@ def up(
     # End as Ctrl-C does, so that what was started is stopped.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     root = project.find_root()
+    if stack:
+        project.Project(root).check_stack(stack)
     if postgresql:
         from claimsmith.lab import postgresql as database
 
@@ -111,11 +113,12 @@ def status(output: arguments.Output = console.Format.text) -> None:
     status, server = lab.status(root), postgresql.status(root)
     if output == console.Format.json:
         console.print_json(Answer("local-status", {**status.to_dict(), "postgresql": server.to_dict()}))
-    elif server.running and not status.running:
-        _show_server(server, output)
     else:
-        _show(status, output)
-        if server.running:
+        # One of them is enough for most projects: the other is shown only where it was started once.
+        used = server.running or server.log.parent.is_dir()
+        if status.running or not used or (status.kubeconfig.is_file() and not server.running):
+            _show(status, output)
+        if used:
             _show_server(server, output)
     if not status.running and not server.running:
         raise typer.Exit(1)
@@ -124,6 +127,9 @@ def status(output: arguments.Output = console.Format.text) -> None:
 def _show_server(server: Server, output: console.Format) -> None:
     if output == console.Format.json:
         console.print_json(Answer("local-up-postgresql", server.to_dict()))
+        return
+    if not server.running:
+        console.say("PostgreSQL:  not running; to start it: claimsmith local up --postgresql")
         return
     console.say(f"PostgreSQL:  {server.host}:{server.port}, user {server.user}")
     console.say(f"password:    {server.password_file}")
