@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -79,6 +80,18 @@ def test_refusal_of_another_backend_is_told_with_the_way_out() -> None:
 def test_state_that_a_killed_run_left_unreadable_leads_to_recover() -> None:
     [problem] = workspace.unreadable("dev", "error: failed to load checkpoint: EOF\n").problems
     assert problem.fix == "if a run was killed, see what it left behind: claimsmith recover dev"
+
+
+def test_drift_of_a_stack_that_was_never_created_names_the_way_to_create_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refused = subprocess.CompletedProcess([], 255, "", "error: no stack named 'dev' found\n")
+    monkeypatch.setattr(workspace, "pulumi", lambda *_: refused)
+    with pytest.raises(DeployError) as caught:
+        workspace.refresh_preview(project(tmp_path, {}), "dev")
+    [problem] = caught.value.problems
+    assert problem.what == "the stack 'dev' cannot be read: no stack named 'dev' found"
+    assert problem.fix.startswith("create it: pulumi stack select dev --create")
 
 
 def test_settings_for_the_upgrade_are_printed_with_a_warning(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

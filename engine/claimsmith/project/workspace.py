@@ -40,6 +40,8 @@ PARALLEL = "PULUMI_DIY_BACKEND_PARALLEL"
 there are twice as many as processors: with eight stacks and two processors, `stack ls` hangs (seen in 3.259)."""
 # Engines from 3.257 on refuse `state upgrade` itself without the variable; older ones do not read Pulumi.yaml for it.
 UPGRADE = "PULUMI_DIY_BACKEND_IGNORE_DEPRECATION_ERROR=true pulumi state upgrade --yes"
+_NO_STACK = "no stack named"
+"""In what the engine prints where a stack was never created."""
 LOGIN = "log in: pulumi login; or name a backend in Pulumi.yaml"
 
 
@@ -122,7 +124,10 @@ def refresh_preview(project: Project, stack: str) -> dict[str, Any]:
     """What a refresh of the stack would change, as the engine reports it. Nothing is changed."""
     done = pulumi(project, "refresh", "--preview-only", "--json", "--stack", stack)
     if done.returncode:
-        what = f"the engine cannot preview a refresh of {stack!r}: {_reason(done)}"
+        reason = _reason(done)
+        if _NO_STACK in reason:
+            raise unreadable(stack, reason)
+        what = f"the engine cannot preview a refresh of {stack!r}: {reason}"
         raise DeployError(Problem(what, fix=f"see its output: pulumi refresh --preview-only --stack {stack}"))
     preview: dict[str, Any] = json.loads(done.stdout)
     return preview
@@ -237,7 +242,7 @@ def unreadable(stack: str, output: str) -> DeployError:
     reason, fix = errors_in(output), f"run: pulumi up --stack {stack}"
     if found := backend_errors.explained(output):
         reason, fix = found
-    if "no stack named" in output:
+    if _NO_STACK in output:
         fix = f"create it: pulumi stack select {stack} --create; then run: pulumi up --stack {stack}"
     if "failed to load checkpoint" in output:
         fix = f"if a run was killed, see what it left behind: claimsmith recover {stack}"
