@@ -66,6 +66,13 @@ def test_a_fitting_passphrase_is_kept_and_the_one_before_too(project: Project) -
     }
 
 
+def test_a_backend_without_stacks_has_no_empty_table(project: Project) -> None:
+    (project.root / "stacks" / "Pulumi.dev.yaml").unlink()
+    ran = run()
+    assert (ran.exit_code, ran.stdout) == (0, "state: file:///shared\n")
+    assert "no stack has state here yet" in ran.stderr
+
+
 def test_a_passphrase_can_be_in_a_file(project: Project, tmp_path: Path) -> None:
     (tmp_path / "shared.txt").write_text("secret words\n")
     assert run("join", "--passphrase-file", "shared.txt").exit_code == 0

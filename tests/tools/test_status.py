@@ -28,8 +28,8 @@ SECRET = {"namespace": "default", "name": "s", "keys": ["a", "b"]}
         pytest.param({"connectionSecret": SECRET}, "default/s: a, b", id="a-secret"),
         pytest.param({"connectionSecret": None, "connectionKeys": ["a"]}, "stack output: a", id="the-stacks-output"),
         pytest.param({"connectionSecret": SECRET, "connectionKeys": ["a", "b"]}, "default/s: a, b", id="both"),
-        pytest.param({"connectionSecret": None, "connectionKeys": []}, "none asked for", id="none"),
-        pytest.param({}, "none asked for", id="of-an-application"),
+        pytest.param({"connectionSecret": None, "connectionKeys": []}, "none", id="none"),
+        pytest.param({}, "none", id="of-an-application"),
     ],
 )
 def test_where_the_details_are(details: dict[str, Any], want: str) -> None:
@@ -100,6 +100,12 @@ def deployed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(workspace, "stack_outputs", lambda *_: {"claims": {str(KEY): details}})
     monkeypatch.setattr(workspace, "settings_of", lambda *_: {"kubeconfig": "nowhere.yaml"})
     return tmp_path
+
+
+def test_a_stack_without_claims_has_no_empty_table(deployed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(workspace, "stack_outputs", lambda *_: {})
+    done = CliRunner().invoke(app, ["status", "dev"])
+    assert (done.exit_code, done.stdout, done.stderr) == (0, "", "no claim is deployed in dev\n")
 
 
 def test_a_cluster_that_cannot_be_asked_is_a_warning(deployed: Path) -> None:

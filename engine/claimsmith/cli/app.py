@@ -245,7 +245,10 @@ def status(stack: Stack, output: Output = Format.text) -> None:
         for c in found.claims:
             rows.append((c.claim.short, c.details["class"].rpartition("/")[2], c.details["phase"], c.secret))
             rows += [(f"{'  ' * child.depth}{child.kind}", child.name, child.state, "") for child in c.children]
-        console.print_table(("CLAIM AND CHILDREN", "CLASS OR NAME", "PHASE", "CONNECTION SECRET"), rows)
+        if rows:
+            console.print_table(("CLAIM AND CHILDREN", "CLASS OR NAME", "PHASE", "CONNECTION SECRET"), rows)
+        else:
+            console.say(f"no claim is deployed in {stack}")
         for c in found.claims:
             for child in c.children:
                 if child.waiting:

@@ -38,7 +38,10 @@ def show(context: typer.Context, output: Output = Format.text) -> None:
     if output == Format.text:
         console.print_line(f"state: {found.url or 'the backend that you are logged in to'}")
     rows = [(s.stack, s.secrets, "yes" if s.readable else "no") for s in found.stacks]
-    console.print_rows(output, Answer("backend", found.to_dict()), ("STACK", "SECRETS", "READABLE HERE"), rows)
+    if rows or output == Format.json:
+        console.print_rows(output, Answer("backend", found.to_dict()), ("STACK", "SECRETS", "READABLE HERE"), rows)
+    else:
+        console.say("no stack has state here yet")
     if not all(s.readable for s in found.stacks):
         console.print_problems(encryption.unfit(project, os.environ))
         raise typer.Exit(1)

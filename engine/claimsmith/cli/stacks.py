@@ -83,13 +83,13 @@ def shard(
     for note in done.notes:
         console.say(note)
     if not done.cut.parts:
-        console.say(f"nothing of {stack} can be cut off")
+        console.say(f"nothing of {stack} can be split off")
     elif yes:
         ups = [f"pulumi up --stack {name}" for name in (stack, *(part.stack for part in done.cut.parts))]
         console.say(f"done; now run, in this order: {'; '.join(ups)}")
     else:
         words = f"claimsmith shard {stack} --by {by.value}" + (f" --label {label}" if by == By.team else "")
-        console.say(f"nothing was changed; to cut it, while no run of {stack} goes on: {words} --yes")
+        console.say(f"nothing was changed; to split it, while no run of {stack} is active: {words} --yes")
 
 
 def _rows(found: Cut) -> list[tuple[str, str, str]]:

@@ -56,7 +56,7 @@ class ClaimStatus:
         secret, keys = self.details.get("connectionSecret"), self.details.get("connectionKeys")
         if secret:
             return f"{secret['namespace']}/{secret['name']}: {', '.join(secret['keys'])}"
-        return f"stack output: {', '.join(keys)}" if keys else "none asked for"
+        return f"stack output: {', '.join(keys)}" if keys else "none"
 
     @property
     def following(self) -> tuple[str, ...]:
