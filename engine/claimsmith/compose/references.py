@@ -71,7 +71,7 @@ class Selection:
     def __str__(self) -> str:
         parts = [" or ".join(str(kind) for kind in self.targets)]
         parts += ["of the same parent"] if self.same_parent else []
-        parts += [f"made by the class {self.class_name}"] if self.class_name else []
+        parts += [f"created from the class {self.class_name}"] if self.class_name else []
         parts += [f"with {', '.join(f'{k}={v}' for k, v in self.labels.items())}"] if self.labels else []
         return " ".join(parts)
 

@@ -256,7 +256,7 @@ def _reference(composed: _Composed, child: Child, path: fieldpath.Path, value: A
         if fieldpath.overlap(selection.ref_path, path) or fieldpath.overlap(selection.path, path):
             explained = explain_reference(composed.here, child, selection)
             gone = "; the selector itself is not sent" if value is ABSENT else ""
-            what = f"{explained.selector} wants {explained.wanted}: {explained.picked} ({explained.why}){gone}"
+            what = f"{explained.selector} selects {explained.wanted}: {explained.picked} ({explained.why}){gone}"
             return Step("reference", what, value, explained.where)
     text = fieldpath.to_text(path)
     where = _document(composed).source_of(composed.template.place_of(text))

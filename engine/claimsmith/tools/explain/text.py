@@ -159,7 +159,7 @@ def _reference(explained: ExplainedReference) -> str:
         else explained.ref
     )
     selector = fieldpath.to_text(fieldpath.parse(explained.selector)[-1:])
-    return f"reference: {picked}: {explained.why}; {selector} wants {explained.wanted}{_at(explained.where)}"
+    return f"reference: {picked}: {explained.why}; {selector} selects {explained.wanted}{_at(explained.where)}"
 
 
 def _secret(secret: ExplainedSecret, *, existing: bool) -> Iterator[str]:
