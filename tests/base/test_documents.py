@@ -152,8 +152,8 @@ BOMB = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n" + "".join(
 @pytest.mark.parametrize(
     ("text", "line", "word"),
     [
-        pytest.param("a: 1\nb: 2\na: 3\n", 3, "'a' stands twice", id="duplicate-key"),
-        pytest.param("s:\n  x: 1\n  'x': 2\n", 3, "'x' stands twice", id="duplicate-key-quoted"),
+        pytest.param("a: 1\nb: 2\na: 3\n", 3, "'a' occurs twice", id="duplicate-key"),
+        pytest.param("s:\n  x: 1\n  'x': 2\n", 3, "'x' occurs twice", id="duplicate-key-quoted"),
         pytest.param("- a\n- b\n", 1, "mapping, not a list", id="list"),
         pytest.param("just words\n", 1, "mapping, not a text", id="text"),
         pytest.param("a: 1\n---\n12\n", 3, "mapping, not a number", id="number-in-the-second"),

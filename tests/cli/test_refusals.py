@@ -1,4 +1,4 @@
-"""Every mistake that a user can make: told with its file and line and the way out, exit code 1, and nothing written."""
+"""Every mistake that a user can make: reported with file, line and fix, exit code 1, and nothing written."""
 
 from __future__ import annotations
 
@@ -215,7 +215,7 @@ def refused(runner: CliRunner, root: Path, command: list[str]) -> tuple[int, str
             claim("  size: 10", "  size: 10\n  size: 11"),
             VALIDATE,
             f"{PATH_CLAIM}:9:3",
-            "'size' stands twice",
+            "'size' occurs twice",
             id="key-twice",
         ),
         pytest.param({PATH_CLAIM: "- a\n"}, VALIDATE, f"{PATH_CLAIM}:1", "a list", id="not-a-mapping"),
@@ -379,5 +379,5 @@ def test_problems_are_the_same_for_a_machine(runner: CliRunner, tmp_path: Path) 
     write_files(tmp_path, {**FILES, **claim("us-west", "us-wst")})
     with pytest.raises(EngineError) as caught:
         Project(tmp_path).plan("dev", unrecorded_ok=True)
-    told: Any = caught.value.problems[0].to_dict()
-    assert told["where"] == {"file": PATH_CLAIM, "line": 7, "column": 3}
+    problem: Any = caught.value.problems[0].to_dict()
+    assert problem["where"] == {"file": PATH_CLAIM, "line": 7, "column": 3}

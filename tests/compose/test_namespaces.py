@@ -300,7 +300,7 @@ def test_what_a_claim_made_is_no_other_s(tmp_path: Path, files: Files, reference
 def test_a_cluster_of_another_namespace_is_not_published(tmp_path: Path) -> None:
     platform, claims = [development_class()], [cluster_claim("other", "theirs")]
     name = build.plan_of(tmp_path, platform, claims).claims[0].children[0].name
-    with pytest.raises(EngineError, match="was made for KubernetesCluster"):
+    with pytest.raises(EngineError, match="was created for KubernetesCluster"):
         build.plan_of(tmp_path, platform, [*claims, own_target("team", "dev", name)])
 
 

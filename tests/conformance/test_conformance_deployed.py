@@ -47,7 +47,7 @@ REFUSED = {
     "crossplane-docs-head-app-python": "runs Python code of the composition",
     "crossplane-docs-head-useraccesskeys-python": "runs Python code of the composition",
     "dip-software-crossplane-compositions-head-s3irsa-aws": "would both write Secret",
-    "livewyer-ops-crossplane-configuration-aws-elemental-head-originendpoint": "stands twice",
+    "livewyer-ops-crossplane-configuration-aws-elemental-head-originendpoint": "occurs twice",
 }
 """The beginning of each case that cannot be deployed, and what is said of it.
 
@@ -195,7 +195,7 @@ def test_a_plan_says_what_the_peer_renders(folder: Path) -> None:
 
 
 def without_nulls(value: Any) -> Any:
-    """The engine is not told of null fields."""
+    """The engine gets no null fields."""
     match value:
         case dict():
             return {k: without_nulls(v) for k, v in value.items() if v is not None}
@@ -221,7 +221,7 @@ def test_the_generated_component_registers_what_the_plan_says(folder: Path) -> N
         found = registered(plan, lambda context: component(claim.component_name, data, context=context), {})
     except pulumi.RunError as error:
         if "had no matches" in str(error):
-            pytest.skip("what a pattern makes of a later value can be told only once it is there")
+            pytest.skip("the result of a pattern over a later value is known only once that exists")
         raise
     children = {r.name.removeprefix(f"{claim.component_name}/"): r.inputs for r in found}
     for child in claim.children:

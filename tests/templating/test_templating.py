@@ -105,7 +105,7 @@ def test_example_of_the_design_reads_two_fields():
         pytest.param("- apiVersion: v1\n", 1, "must be a mapping", id="list"),
         pytest.param("just text", 1, "must be a mapping", id="text"),
         pytest.param("apiVersion: v1\nkind: [\n", 3, "not valid YAML", id="not-yaml"),
-        pytest.param("apiVersion: v1\nkind: A\nkind: B\n", 3, "stands twice", id="key-twice"),
+        pytest.param("apiVersion: v1\nkind: A\nkind: B\n", 3, "occurs twice", id="key-twice"),
     ],
 )
 def test_output_that_is_no_resource(engine, text, line, what):

@@ -67,7 +67,7 @@ class Document:
     text: str = field(default="", repr=False, compare=False)
     """The document's own part of the file, from its first line on."""
     at: fieldpath.Path = field(default=(), repr=False, compare=False)
-    """Where it stands in that part, where it is an item of a list."""
+    """Where it is in that part, if it is an item of a list."""
 
     def source_of(self, path: fieldpath.Path | str = ()) -> Source:
         """The place of the deepest part of the path that the file really has.
@@ -243,7 +243,7 @@ class _Builder:
                 what = "merge keys ('<<') are not read"
                 raise LoadError(Problem(what, self._at(key_node), fix="write the fields out"))
             if key in lines:
-                what = f"the key {key!r} stands twice; the first is on line {lines[key]}"
+                what = f"the key {key!r} occurs twice; the first is on line {lines[key]}"
                 self.problems.append(Problem(what, self._at(key_node), fix="remove one of the two"))
             lines[key] = key_node.start_mark.line + 1
             result[key] = self.build(value_node, depth + 1)

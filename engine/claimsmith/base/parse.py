@@ -100,6 +100,6 @@ def _models_in(annotation: Any) -> set[type[Model]]:
 
 def twice(shown: str, first: Document, second: Document) -> CatalogError:
     """The refusal of a name that two documents have."""
-    what = f"{shown} stands twice; the first is at {first.source_of('metadata.name')}"
+    what = f"{shown} occurs twice; the first is at {first.source_of('metadata.name')}"
     fix = "rename or remove one of the two"
     return CatalogError(second.problem(what, "metadata.name", fix))

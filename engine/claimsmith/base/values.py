@@ -22,7 +22,7 @@ class Ref:
     """The value at `path` of a resource of the same plan, once that resource exists.
 
     `resource` is the resource's address in the plan: `<claim address>/<template>`.
-    `known` is the value where it can be told in advance (a derived name), else None.
+    `known` is the value if it is known in advance (a derived name), else None.
     """
 
     resource: str
@@ -93,7 +93,7 @@ def escaped(text: str) -> str:
 
 
 Later = Ref | Mix
-"""What stands in a document for a value that is not there yet."""
+"""The placeholder in a document for a value that is not known yet."""
 
 
 def is_later(value: Any) -> bool:

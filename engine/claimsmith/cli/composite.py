@@ -1,6 +1,6 @@
 """`claimsmith render XR COMPOSITION [FUNCTIONS]`: without options, it runs without the parser of the command line.
 
-It stands in loops of editors and tests, so its start counts. typer, the options of commands and what converts arguments
+It runs in loops of editors and tests, so its start counts. typer, the options of commands and what converts arguments
 took a fifth of the whole, for words that are used as they are. This module and what it imports do without them.
 """
 

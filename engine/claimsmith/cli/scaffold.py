@@ -195,7 +195,7 @@ def new_class(
         list[str] | None,
         typer.Option(
             metavar="KIND|TYPE",
-            help="A kind that it makes, as group/version/Kind, or a type of a Pulumi provider, as package:module:Type; "
+            help="A kind that it composes, group/version/Kind, or a type of a Pulumi provider, package:module:Type; "
             "once for each.",
             autocompletion=completion.made_types,
         ),
@@ -235,7 +235,9 @@ def new_class(
     claim = claim or _asked("Kind of claim that it serves, as group/version/Kind", "--claim")
     made = (
         makes
-        or _asked("What it makes, as group/version/Kind or package:module:Type, with spaces between", "--makes").split()
+        or _asked(
+            "What it composes, as group/version/Kind or package:module:Type, with spaces between", "--makes"
+        ).split()
     )
     labels = dict(_pair(text) for text in label or [])
     resources = [files.made_by(text) for text in made]

@@ -186,7 +186,7 @@ class _Expander:
         return draft
 
     def _piped(self, draft: Draft, above: tuple[Claim, ...]) -> Draft:
-        """The draft with the children that its pipeline makes."""
+        """The draft with the children that its pipeline composes."""
         binding, klass = draft.binding, draft.binding.klass
         catalog = self.catalog
         given = [d.data for d in (*catalog.crossplane.environments.values(), *catalog.resources.values())]

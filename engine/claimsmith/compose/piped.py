@@ -46,7 +46,7 @@ class Live(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Piped:
-    """What a pipeline makes for one composite."""
+    """What a pipeline composes for one composite."""
 
     templates: tuple[Template, ...] = ()
     """A template for each desired resource, after those that fill in its fields; its base is the whole document."""
@@ -97,7 +97,7 @@ def run(
     declared: Declared | None = None,
     managed: Callable[[GroupKind], bool] = lambda kind: not kind.built_in,
 ) -> Piped:
-    """What the pipeline of a class makes for a composite.
+    """What the pipeline of a class composes for a composite.
 
     `resources` are what its functions may require, `declared` the functions of the project, and `managed` says which
     kinds a provider's controller makes Ready.

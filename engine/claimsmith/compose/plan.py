@@ -44,11 +44,11 @@ class PlannedClaim:
     sources: tuple[SecretSource, ...] = ()
     """Where its connection details are found, whether it asks for a Secret or not."""
     piped: Piped | None = None
-    """What its pipeline makes, for a composition with other functions than patches."""
+    """What its pipeline composes, for a composition with other functions than patches."""
 
     @property
     def templates(self) -> tuple[Template, ...]:
-        """The templates of its resources: those of its class, or those that its pipeline makes."""
+        """The templates of its resources: those of its class, or those that its pipeline composes."""
         return self.piped.templates if self.piped else self.binding.klass.templates
 
     @property

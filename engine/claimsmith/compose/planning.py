@@ -115,7 +115,7 @@ def _in_order(claims: Sequence[PlannedClaim]) -> tuple[PlannedClaim, ...]:
 
 
 def _secret_writers(claims: Sequence[PlannedClaim], given: Sequence[GivenResource]) -> dict[tuple[str, str], str]:
-    """Which claim or given resource of the plan makes a Secret, by namespace and name."""
+    """Which claim or provided resource of the plan creates a Secret, by namespace and name."""
     named = {(g.key.namespace, g.key.name): g.address for g in given if g.key.group_kind == GroupKind("", "Secret")}
     return named | {(s.namespace, s.name): c.address for root in claims for c in root.walk() for s in c.connections}
 

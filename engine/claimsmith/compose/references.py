@@ -187,7 +187,7 @@ def _find(
 
 
 def _is_selector(key: str, value: Any, fields: Mapping[str, tuple[GroupKind, ...]]) -> bool:
-    """A selector has `matchComposite` or the like; the table tells one with labels only from a pod selector."""
+    """A selector has `matchComposite` or the like; the table distinguishes one with labels only from a pod selector."""
     if not key.endswith(_SUFFIX) or not isinstance(value, dict):
         return False
     return any(word in value for word in (*SAME_PARENT, "matchClassRef")) or key.removesuffix(_SUFFIX) in fields

@@ -22,7 +22,7 @@ from claimsmith.templating.readings import NO_VALUE, Scalar
 Scalars = Mapping[str, Mapping[fieldpath.Path, Scalar]]
 """The fields of each resource that another one fills in."""
 _HEAD = frozenset({"apiVersion", "kind", "metadata"})
-"""What tells one resource from another, and how the engine treats it: known before it runs."""
+"""What identifies a resource, and how the engine treats it: known before it runs."""
 _KNOWN = frozenset({"deletionPolicy", "managementPolicies", "publishConnectionDetailsTo", "reclaimPolicy"})
 _PLACED = ("writeConnectionSecretToRef", "Selector")
 """Fields, by the ends of their names, that decide about the plan: where Secrets are, and what is selected."""

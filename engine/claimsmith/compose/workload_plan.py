@@ -30,7 +30,7 @@ class Propagated:
     namespace: str
     source: ObjectKey
     made_by: str = ""
-    """What makes it in this plan; empty for one that is there already."""
+    """What creates it in this plan; empty for one that exists already."""
 
     @property
     def name(self) -> str:
@@ -69,7 +69,7 @@ class PlannedWorkload:
 
     @property
     def needs(self) -> tuple[Ref, ...]:
-        """What must exist before it: its cluster's credentials, and the Secrets that this plan makes."""
+        """What must exist before it: its cluster's credentials, and the Secrets that this plan creates."""
         cluster = self.placement.target.cluster.credentials
         written = [Ref(s.made_by, ("data",)) for s in self.secrets if s.made_by]
         return (*([cluster] if cluster else []), *written)

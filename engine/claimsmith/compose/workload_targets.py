@@ -29,7 +29,7 @@ class TargetCluster:
     api_version: str
     key: ObjectKey
     address: str = ""
-    """What makes it, or its Secret, in this plan; empty for one that is there already."""
+    """What creates it, or its Secret, in this plan; empty for one that exists already."""
     secret: tuple[str, str] | None = None
     """Namespace and name of its connection Secret; None where only the live object has it."""
     secret_key: str = ""
@@ -192,7 +192,7 @@ def _refuse_strange(target: WorkloadTarget, cluster: TargetCluster) -> None:
     namespace = target.key.namespace
     if target.published or (cluster.claim and cluster.claim.namespace == namespace):
         return
-    whose = f"was made for {cluster.claim}" if cluster.claim else f"was made for no claim of {namespace}"
+    whose = f"was created for {cluster.claim}" if cluster.claim else f"was created for no claim of {namespace}"
     what = f"{target.key} would publish {cluster.identity}, which {whose}"
     fix = f"let the platform publish it, in stacks/<stack>/resources/; or claim a cluster in {namespace}"
     raise BindingError(_problem(target, what, fix))
@@ -202,7 +202,7 @@ def _refuse_twice(target: WorkloadTarget, draft: Draft, written: Mapping[ClaimKe
     """Refuse a target that a claim asks for where one of that name is written already."""
     if target.key in written:
         other = written[target.key].document.source_of("metadata.name")
-        what = f"{target.key} stands twice: it is written at {other}, and {draft.binding.claim.key} asks for it"
+        what = f"{target.key} occurs twice: it is written at {other}, and {draft.binding.claim.key} asks for it"
         fix = f"remove the one that is written, or the claim's annotation {AUTOMATIC}"
         raise BindingError(_problem(target, what, fix))
 

@@ -1,7 +1,7 @@
 """Pipelines at deployment: they run with what exists in the cluster, and nothing vanishes because it was not seen.
 
-A resource that the pipeline does not make in this run stays, as long as others that it makes do not exist or are not
-ready: a template may leave out what it has not seen the reason for. It is registered as the state has it.
+A resource that the pipeline does not compose in this run stays, as long as others that it composes do not exist or are
+not ready: a template may leave out what it has not seen the reason for. It is registered as the state has it.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def unseen_parts(plan: Plan, held: Held | None) -> dict[str, list[HeldObject]]:
 
 
 def needs_state(plan: Plan) -> bool:
-    """Whether a pipeline of the plan has not seen all that it makes, so that the state decides what stays."""
+    """Whether a pipeline of the plan has not seen all that it composes, so that the state decides what stays."""
     return any(c.piped and c.piped.unseen for c in plan.walk())
 
 

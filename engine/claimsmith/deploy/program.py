@@ -162,7 +162,7 @@ def _structured(settings: pulumi.Config, name: str) -> Any:
 def _surroundings(
     project: Project, plan: Plan, cluster: Cluster, settings: pulumi.Config, reading: Reading, *, records: bool
 ) -> Surroundings:
-    """The stack's cluster, once nothing there stands in the way of the plan."""
+    """The stack's cluster, once no object there blocks the plan."""
     tidy(plan.stack, cluster)
     identity = cluster.identity()
     preflight.refuse_another_cluster(project, plan.stack, identity, keep=not pulumi.runtime.is_dry_run())

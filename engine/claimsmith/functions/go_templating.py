@@ -253,7 +253,7 @@ def _encoded(details: Mapping[str, bytes]) -> dict[str, str]:
     return {key: base64.b64encode(value).decode() for key, value in details.items()}
 
 
-# What it makes
+# What it renders
 
 
 @dataclass
@@ -282,7 +282,7 @@ class _Answer:
         made = document.data
         for key in ("apiVersion", "kind"):
             if not isinstance(made.get(key), str) or not made[key]:
-                what = f"the template makes a document without {key} (output of the template, line {document.line})"
+                what = f"the template renders a document without {key} (output of the template, line {document.line})"
                 raise ComposeError(Problem(what, fix=f"write {key}: into it, or leave the document out"))
         if made["apiVersion"] == _META:
             self._take_meta(made)

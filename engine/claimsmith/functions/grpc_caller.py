@@ -28,7 +28,7 @@ from claimsmith.functions.protocol import Function, Request, Response
 from claimsmith.functions.registry import Place
 
 ARGUMENTS: Final = ("--insecure", "--network=unix", "--address={socket}")
-"""How a function's program is told where to listen, unless its declaration says otherwise."""
+"""The arguments by which a function's program knows where to listen, unless its declaration says otherwise."""
 _PREFIX: Final = "claimsmith-function-"
 _LONGEST_SOCKET: Final = 107
 _GRPC: Final = worker.Kind("grpc", "A function behind gRPC", "crossplane.function", "grpc", worker.Limits(20, 0))

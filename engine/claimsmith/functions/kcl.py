@@ -1,4 +1,4 @@
-"""function-kcl: resources that a KCL program makes, which gets the request as `option("params")`.
+"""function-kcl: resources that a KCL program returns, which gets the request as `option("params")`.
 
 The program is in the composition, or in a folder of the project. Modules come from folders of the project too;
 nothing is fetched in a run. The child process in which it runs reads these folders and no other file.
@@ -76,7 +76,7 @@ class _Input(inputs.FunctionInput):
 
 
 def bind(place: Place) -> Function:
-    """The function for one step whose program stands in the composition."""
+    """The function for one step whose program is in the composition."""
     return of_program(Program())(place)
 
 
@@ -119,7 +119,7 @@ def dependencies(text: str) -> list[str]:
 
 
 def _documents(place: Place, spec: _Spec, program: Program, request: Request) -> list[dict[str, Any]]:
-    """What the program makes: `items`, or else its whole output."""
+    """What the program returns: `items`, or else its whole output."""
     files = {"prog.k": spec.source} if spec.source else dict.fromkeys(program.files)
     answer = worker.worker(worker.KCL, program.folders).call(
         {
@@ -214,7 +214,7 @@ class _Made:
     conditions: list[Condition] = field(default_factory=list)
     results: list[Result] = field(default_factory=list)
     names: dict[str, str] = field(default_factory=dict)
-    """What the program made under each name."""
+    """What the program returned under each name."""
 
     def __post_init__(self) -> None:
         desired, own = self.request.desired, self.request.observed.composite.document
@@ -268,11 +268,11 @@ class _Made:
 
     def _add(self, name: str, resource: Resource) -> None:
         if not all(isinstance(resource.document.get(key), str) for key in ("apiVersion", "kind")):
-            what = "the KCL program makes a document without apiVersion or kind"
+            what = "the KCL program returns a document without apiVersion or kind"
             raise inputs.problem(self.place, what, "spec.source", "let items hold resources only")
         made = f"{resource.document.get('kind')}/{object_at(resource.document, 'metadata').get('name', '')}"
         if name in self.names:
-            what = f"the KCL program makes two resources named {name!r}: {self.names[name]} and {made}"
+            what = f"the KCL program returns two resources named {name!r}: {self.names[name]} and {made}"
             fix = f"set metadata.name, or the annotation {_NAME}"
             raise inputs.problem(self.place, what, "spec.source", fix)
         self.names[name] = made
@@ -319,7 +319,7 @@ class _Made:
             case "Context":
                 self.context = merge(self.context, dict(object_at(document, "data")), MergePolicy.ForceMergeObjects)
             case kind:
-                what = f"the KCL program makes a {kind} of {META}, which is unknown"
+                what = f"the KCL program returns a {kind} of {META}, which is unknown"
                 fix = "use CompositeConnectionDetails, Conditions, Context, Events, ExtraResources or RequiredResources"
                 raise inputs.problem(self.place, what, "spec.source", fix)
 
@@ -368,7 +368,7 @@ class _Made:
             event = object_at(each, "event")
             kind = event.get("type") or "Normal"
             if kind not in ("Normal", "Warning"):
-                what = f"the KCL program makes an event of the type {kind}"
+                what = f"the KCL program returns an event of the type {kind}"
                 raise inputs.problem(self.place, what, "spec.source", "use Normal or Warning")
             severity = Severity.normal if kind == "Normal" else Severity.warning
             reason = str(event.get("reason") or "")

@@ -1,8 +1,8 @@
 """function-kro: resources of a `ResourceGraph`, whose fields are CEL expressions over the composite and each other.
 
-A resource is desired once all that it refers to exists and is ready. `forEach` makes one resource for each item, named
-by its own metadata.name; `includeWhen` decides whether there is a resource at all, `readyWhen` whether it is ready.
-An `externalRef` is read from the cluster, and never changed. OpenAPI schemas are required for checks, and the
+A resource is desired once all that it refers to exists and is ready. `forEach` creates one resource for each item,
+named by its own metadata.name; `includeWhen` decides whether there is a resource at all, `readyWhen` whether it is
+ready. An `externalRef` is read from the cluster, and never changed. OpenAPI schemas are required for checks, and the
 graph also runs without them: then an expression that reads a field that no schema has waits for it.
 """
 

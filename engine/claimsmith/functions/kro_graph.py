@@ -69,7 +69,7 @@ class NodeKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """An expression, where it stands in the input, and the names that it refers to."""
+    """An expression, its place in the input, and the names that it refers to."""
 
     text: str
     at: str
@@ -330,7 +330,7 @@ def _parts(place: Place, text: str, at: fieldpath.Path) -> list[tuple[bool, str]
             searched = start + 1
             continue
         if "${" in _outside_texts(text[start + 2 : end]):
-            what = "an expression stands inside another"
+            what = "an expression is inside another"
             raise inputs.problem(place, what, fieldpath.to_text(at), "join them with +")
         if start > position:
             parts.append((True, text[position:start]))

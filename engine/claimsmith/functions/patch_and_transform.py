@@ -174,8 +174,8 @@ class _Run:
             base: dict[str, Any] = copied(dict(template.base))
             return base
         if template.name not in self.state.resources:
-            what = f'composed resource "{template.name}" has no base, and no earlier step made it'
-            raise ComposeError(self._located(what, template.at, "give it a base, or make it in an earlier step"))
+            what = f'composed resource "{template.name}" has no base, and no earlier step composed it'
+            raise ComposeError(self._located(what, template.at, "give it a base, or compose it in an earlier step"))
         earlier: dict[str, Any] = copied(self.state.resources[template.name].document)
         return earlier
 

@@ -124,7 +124,7 @@ def render(
     extra: Sequence[Mapping[str, Any]] = (),
     around: Surroundings | None = None,
 ) -> Rendered:
-    """What the composition makes of a composite. `environment` and `extra` add to what is around it."""
+    """What the composition composes for a composite. `environment` and `extra` add to what is around it."""
     check_serves(klass, composite)
     around = around or Surroundings()
     context = {**around.context, **({ENVIRONMENT: dict(environment)} if environment else {})}

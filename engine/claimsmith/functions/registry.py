@@ -39,7 +39,7 @@ Files = Callable[[str], Mapping[str, str]]
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """The step that a function runs for, and the composition that the step stands in."""
+    """The step that a function runs for, and the composition that contains the step."""
 
     step: Step
     document: Document

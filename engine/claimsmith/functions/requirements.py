@@ -87,7 +87,7 @@ def selector_of(data: Mapping[str, Any]) -> Selector:
 
 
 def identity(document: Mapping[str, Any]) -> tuple[str, str, str, str]:
-    """What tells a resource from others."""
+    """What identifies a resource."""
     metadata = object_at(document, "metadata")
     kind = GroupKind.of(document)
     return kind.group, kind.kind, str(metadata.get("namespace", "")), str(metadata.get("name", ""))

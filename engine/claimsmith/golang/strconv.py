@@ -16,7 +16,7 @@ from claimsmith.base.errors import Problem, TransformError
 
 INT64: Final = range(-(2**63), 2**63)
 MAX_TEXT: Final = 1024 * 1024
-"""The longest text that a transform makes: what an API server takes as a whole object."""
+"""The longest text that a transform returns: what an API server takes as a whole object."""
 
 _DECIMAL = re.compile(r"[+-]?(?:[0-9][0-9_]*\.?[0-9_]*|\.[0-9][0-9_]*)(?:[eE][+-]?[0-9_]+)?")
 _HEX = re.compile(r"[+-]?0[xX](?:[0-9a-fA-F_]+\.?[0-9a-fA-F_]*|\.[0-9a-fA-F_]+)[pP][+-]?[0-9_]+")

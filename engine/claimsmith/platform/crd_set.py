@@ -1,6 +1,6 @@
 """The custom resource definitions of a platform: those of its own kinds, and those that its classes need.
 
-Takes a catalog, gives definitions as data. `own_crds` are the kinds that a platform makes up, as `claimsmith crds`
+Takes a catalog, gives definitions as data. `own_crds` are the kinds that a platform defines, as `claimsmith crds`
 prints them; `needed_crds` are these and permissive ones for all that its classes make, as a control plane of one's own
 installs them.
 """

@@ -265,7 +265,7 @@ def kind_of(template: Template) -> str:
 
 
 def type_of(template: Template) -> str:
-    """The apiVersion of what a template makes, or the whole type of a native resource."""
+    """The apiVersion of what a template creates, or the whole type of a native resource."""
     return Token.parse(str(template.base["type"])).full if template.native else template.api_version
 
 

@@ -30,7 +30,7 @@ class Offer:
 
     @property
     def makes(self) -> list[str]:
-        """The kinds that it makes, each with how many of it where there are several."""
+        """The kinds that it composes, each with how many of it where there are several."""
         kinds = Counter(t.kind for t in self.klass.templates)
         return [k if n == 1 else f"{n} × {k}" for k, n in kinds.items()]
 

@@ -136,7 +136,7 @@ def _is_platforms(file: _File) -> bool:
 
 
 def _is_composite(file: _File) -> bool:
-    """Whether the kind is a composite at cluster scope: what a claim makes, not what a team asks with."""
+    """Whether the kind is a composite at cluster scope: what a claim creates, not what a team claims with."""
     crossplane = file.catalog.crossplane.defined(file.kind)
     if crossplane:
         return not crossplane[1] and not crossplane[0].namespaced

@@ -146,7 +146,7 @@ def _offered(claim: Claim, catalog: Catalog) -> list[Class]:
 
 
 def may_serve(klass: Class, claim: Claim) -> bool:
-    """Whether a claim may use a class; one that only makes the composite that is asked for is no choice."""
+    """Whether a claim may use a class; one that only creates the composite that is claimed is no choice."""
     return klass.dialect.publishing or claim.may_be_served_by(klass.name)
 
 
@@ -156,7 +156,7 @@ def not_permitted(klass: Class, claim: Claim) -> str:
 
 
 def _static(claim: Claim, wanted: ObjectRef, catalog: Catalog) -> Choice | Unbound:
-    """The existing resource that a claim names, as a class that makes nothing."""
+    """The existing resource that a claim names, as a class that creates nothing."""
     kinds = catalog.claimable(claim.key.group_kind)
     if wanted.key.group_kind not in kinds:
         what = f"{claim.key} cannot bind to {wanted.key}: {claim.key.group_kind} claims no such kind"

@@ -2,7 +2,7 @@
 
 The engine only says "incorrect passphrase", and only after it started. Here the same is known before, with the file.
 The salt is `v1:SALT:v1:NONCE:TEXT` (Pulumi 3): AES-256-GCM of the text "pulumi" with the key that PBKDF2 derives. One
-block of AES in counter mode tells whether it fits; Python has no AES of its own, and nothing is encrypted here.
+block of AES in counter mode shows whether it fits; Python has no AES of its own, and nothing is encrypted here.
 """
 
 from __future__ import annotations

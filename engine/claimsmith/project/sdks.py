@@ -27,7 +27,7 @@ def installed(search_path: Sequence[str] | None = None) -> list[str]:
 
 
 def fingerprint(package: str, search_path: Sequence[str] | None = None) -> list[object] | None:
-    """What tells one installed SDK from another: its folder, and size and times of its files. None without one.
+    """What identifies an installed SDK: its folder, and size and times of its files. None without one.
 
     A version alone is not enough: an SDK that was generated on this machine keeps its version.
     """

@@ -78,10 +78,10 @@ class Inputs:
 
     project: Project
     _doubtful: list[Path] = field(default_factory=list)
-    """What was met that no digest tells: links, since what they lead to may change without them; unreadable files."""
+    """Files that no digest covers: links, since what they lead to may change without them; unreadable files."""
 
     def of(self, stack: str) -> str | None:
-        """The digest of what a stack's plan depends on; None where that cannot be told."""
+        """The digest of what a stack's plan depends on; None if that is unknown."""
         files = self._stack_files(stack)
         if self._doubtful or self.project.pending or self.project.left_out or self._common is None:
             return None
@@ -214,7 +214,7 @@ def is_repeatable(plan: Plan) -> bool:
 
 def _is_computed(claim: PlannedClaim) -> bool:
     """Whether no program beside this one has a part in the resources of a claim."""
-    # What a pipeline makes names packages that no class does.
+    # What a pipeline composes names packages that no class does.
     foreign = claim.piped is not None and any(child.template.native for child in claim.children)
     return not foreign and all(map(_is_pure, claim.binding.klass.steps))
 

@@ -11,7 +11,7 @@ from claimsmith.project.load import leads_out, read_text
 
 
 def template_files(folder: Path) -> Files:
-    """Reads the templates of a folder below the one that a composition stands in.
+    """Reads the templates of a folder below the one that contains a composition.
 
     A function finds its templates where its image has them, such as `/templates`: here that is the folder `templates`
     beside the composition.

@@ -1,6 +1,6 @@
 """What an installed SDK of a provider declares: its resource types, read from its source and never imported.
 
-The table of tokens stands in the SDK's first file; a class, the types nested in it and their enums are read when they
+The table of tokens is in the SDK's first file; a class, the types nested in it and their enums are read when they
 are asked for. Who creates an `Index` passes in how its files are read: `project/sdks.py` reads the environment's.
 """
 

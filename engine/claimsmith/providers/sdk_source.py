@@ -226,7 +226,7 @@ def bases(node: ast.ClassDef) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Constructor:
-    """What the constructor of a resource class tells: its token, its class of arguments, and what is secret."""
+    """What the constructor of a resource class shows: its token, its class of arguments, and what is secret."""
 
     token: str
     arguments: str

@@ -324,7 +324,7 @@ class _Run:
         for index, name in enumerate(names):
             shown = fieldpath.to_text(names[: index + 1])
             if not isinstance(value, dict):
-                before = f"what stands before .{name}" if index == 0 else f".{fieldpath.to_text(names[:index])}"
+                before = f"what is before .{name}" if index == 0 else f".{fieldpath.to_text(names[:index])}"
                 fix = f'test it with if first, or use dig "{name}" … with a default'
                 what = f"cannot read .{shown}: {before} is {inputs.kind_of(value)}, not an object"
                 raise refusal(what, fix, self.at(pos))

@@ -152,7 +152,7 @@ def integer(text: str) -> int | None:
 
 
 def unquoted(text: str) -> str:
-    """What stands in a quoted literal."""
+    """The content of a quoted literal."""
     data = bytearray()
     pos = 1
     for found in _ESCAPE.finditer(text, 1, len(text) - 1):

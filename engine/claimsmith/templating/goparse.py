@@ -112,7 +112,7 @@ class _Parser(PipelineParser):
     def define(self, token: Token) -> None:
         """A named template; it stands at the top, and sees no variables but its own."""
         if self.depth > 1:
-            raise self.refuse("define stands inside a block", "move it to the top of the template", token)
+            raise self.refuse("define is inside a block", "move it to the top of the template", token)
         name = self.name("define")
         self.close("define")
         self.body(name)

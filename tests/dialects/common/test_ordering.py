@@ -214,7 +214,9 @@ def test_circles_are_refused_naming_the_patches(steps: list[dict[str, Any]], wan
             "the step 'code' runs function-unheard-of, which is not known here",
             id="an-unknown-function",
         ),
-        pytest.param([step({"name": "a", "patches": []})], "has no base, and no earlier step makes it", id="no-base"),
+        pytest.param(
+            [step({"name": "a", "patches": []})], "has no base, and no earlier step composes it", id="no-base"
+        ),
     ],
 )
 def test_what_cannot_be_deployed_is_refused(steps: list[dict[str, Any]], want: str) -> None:
@@ -265,7 +267,7 @@ def test_what_is_told_beside_the_status_is_lost_with_a_warning(to: str) -> None:
 def test_what_a_child_tells_itself_is_nothing_at_first() -> None:
     made, _ = composition.read(document(step(resource("a", reads("status.a"), tells("status.id", "status.a")))))
     _, said = ordering.deployable(made)
-    assert [p.what for p in said] == ["a reads status.a, which it tells itself: nothing at first"]
+    assert [p.what for p in said] == ["a reads status.a, which it writes itself: nothing at first"]
 
 
 @pytest.mark.parametrize(

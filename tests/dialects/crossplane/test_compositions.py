@@ -1,4 +1,4 @@
-"""Crossplane definitions and compositions: how they are read, what a stack is told of them, and what files render."""
+"""Crossplane definitions and compositions: how they are read, what a stack reports of them, and what files render."""
 
 from __future__ import annotations
 
@@ -211,4 +211,4 @@ def test_names_stand_once(index: int) -> None:
     twin = document(PLATFORM[index].data)
     with pytest.raises(CatalogError) as caught:
         read_catalog([*PLATFORM, twin])
-    assert "stands twice" in caught.value.problems[0].what
+    assert "occurs twice" in caught.value.problems[0].what

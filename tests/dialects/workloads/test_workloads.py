@@ -614,12 +614,12 @@ def test_unsound_documents(document: Data, path: str) -> None:
     ],
 )
 def test_each_name_once(claims: list[Data], resources: list[Data]) -> None:
-    assert "stands twice" in refused(CatalogError, claims, resources).what
+    assert "occurs twice" in refused(CatalogError, claims, resources).what
 
 
 def test_an_automatic_target_and_a_written_one_of_its_name() -> None:
     asking = cluster_claim("team", "dev", annotations={AUTOMATIC: "true"})
-    assert "stands twice" in refused(BindingError, [asking], [DEV, target("team", "dev", "dev")]).what
+    assert "occurs twice" in refused(BindingError, [asking], [DEV, target("team", "dev", "dev")]).what
 
 
 def test_only_a_claim_for_a_cluster_has_a_target() -> None:

@@ -49,7 +49,7 @@ class Patch:
     wildcards: bool = True
     """Whether `[*]` in the target means every element; else it is a key like any other."""
     at: str = ""
-    """Where the patch stands in the class's document."""
+    """Where the patch is in the class's document."""
 
     @property
     def type(self) -> str:
@@ -117,7 +117,7 @@ class Opaque:
 
 @dataclass(frozen=True, slots=True)
 class Loop:
-    """`forEach`: one child for each element of a list of the claim, told apart by the element's key."""
+    """`forEach`: one child for each element of a list of the claim, identified by the element's key."""
 
     each: str
     """The name by which the template's patches read an element."""
@@ -155,7 +155,7 @@ class Template:
     known_as: tuple[KnownAs, ...] = ()
     """What the state may hold it as beside that. Only the engine reads it, so it is no part of the digest."""
     at: str = ""
-    """Where the template stands in the class's document."""
+    """Where the template is in the class's document."""
     details: tuple[Detail, ...] | None = None
     """The connection details that count; None means every key of the child's Secret."""
     class_ref: Mapping[str, Any] | None = None
@@ -165,7 +165,7 @@ class Template:
     composite: bool = False
     """Whether it is of a defined kind, and so composed in turn."""
     document: Document | None = field(default=None, repr=False, compare=False)
-    """The document that the template stands in, where that is not the class's."""
+    """The document that contains the template, if that is not the class's."""
     loop: Loop | None = None
     """The list of the claim whose elements each get a child; None for one child."""
     when: str = ""
@@ -175,7 +175,7 @@ class Template:
     opaque: Opaque | None = None
     """The template text of the document, instead of base and patches."""
     spec_at: str = ""
-    """Where the base's spec stands in that document."""
+    """Where the base's spec is in that document."""
     based: bool = True
     """Whether it has a base; without one, it patches the resource of an earlier step under its name."""
     existing_id: str = ""
@@ -183,9 +183,9 @@ class Template:
     checks: tuple[Check, ...] = ()
     """What must hold for the child to be ready; nothing means that its condition Ready is True."""
     native: bool = field(init=False, repr=False, compare=False)
-    """Whether it makes a resource of a Pulumi provider, and no Kubernetes object."""
+    """Whether it creates a resource of a Pulumi provider, and no Kubernetes object."""
     group_kind: GroupKind = field(init=False, repr=False, compare=False)
-    """Group and kind of what the template makes."""
+    """Group and kind of what the template creates."""
     memo: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
     """Results derived from it once, for all claims."""
 
@@ -212,7 +212,7 @@ class Template:
         return tuple(dict.fromkeys([self.name, *(name for name in others if name)]))
 
     def place_of(self, path: str) -> str:
-        """Where a field of the base, or the base itself, stands in the document."""
+        """Where a field of the base, or the base itself, is in the document."""
         outside = self.spec_at.removesuffix(".spec")
         if not path:
             return outside
@@ -232,12 +232,12 @@ class Template:
 
     @property
     def api_version(self) -> str:
-        """The apiVersion of what the template makes; a native resource has none."""
+        """The apiVersion of what the template creates; a native resource has none."""
         return str(self.base.get("apiVersion", ""))
 
     @property
     def kind(self) -> str:
-        """The kind of what the template makes."""
+        """The kind of what the template creates."""
         return self.group_kind.kind
 
 
@@ -263,7 +263,7 @@ class Step:
     templates: tuple[Template, ...] = ()
     secret: SecretDestination = SecretDestination()
     at: str = ""
-    """Where the function's input stands in the class's document."""
+    """Where the function's input is in the class's document."""
     credentials: tuple[Credential, ...] = ()
     required: tuple[Mapping[str, Any], ...] = ()
     """The resources that the step itself requires for its function, each with its `requirementName`."""
@@ -289,7 +289,7 @@ class Class:
     secret_namespace: str | None = None
     """Where the composite's own connection Secret goes; None where it has none."""
     service_account: tuple[str, str] | None = None
-    """Namespace and name of the account that makes the children; None for the stack's own."""
+    """Namespace and name of the account that creates the children; None for the stack's own."""
     namespaced: bool | None = None
     """Whether children must be in the claim's namespace (True), at cluster scope (False), or either (None)."""
     claim_api_version: str = ""
@@ -342,7 +342,7 @@ class Class:
         return [replace(p, what=prefix + p.what, where=source(template.place_of(p.path))) for p in problems]
 
     def digest(self) -> str:
-        """A fingerprint of what the class makes: comments, order of keys and labels for selection do not count."""
+        """A fingerprint of what the class composes: comments, order of keys and labels for selection do not count."""
         if "digest" not in self.memo:
             self.memo["digest"] = self._digest()
         return str(self.memo["digest"])

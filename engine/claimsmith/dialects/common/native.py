@@ -1,6 +1,6 @@
 """Reads native children: resources of Pulumi providers, in the form of Pulumi YAML.
 
-`type` stands in the place of apiVersion and kind; what the resource takes is below `properties`, and what it gives once
+`type` replaces apiVersion and kind; what the resource takes is below `properties`, and what it gives once
 it exists is read from `outputs`. Texts of the class may name outputs of siblings, `${role.name}`. They become
 `Interpolation`s here, where the class is read, and nowhere else: a claim's value that looks like one stays a text.
 """

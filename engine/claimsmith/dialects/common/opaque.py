@@ -34,7 +34,7 @@ class OpaqueTemplate(Model):
         head = dict(_HEAD.findall(self.source.inline))
         missing = [key for key in ("apiVersion", "kind") if key not in head]
         if missing:
-            what = f"the template does not say plainly which {missing[0]} it makes"
+            what = f"the template has no literal {missing[0]}"
             raise ValueError(f"{what}; fix: begin it with apiVersion: and kind:, without anything to fill in")
         return self
 

@@ -229,7 +229,7 @@ def _joined(operation: Operation | None, later: Template, document: Document) ->
     """A resource of an earlier step with what a later one adds to it."""
     earlier = operation.template if operation else None
     if earlier is None:
-        what = f"the resource {later.name!r} has no base, and no earlier step makes it"
+        what = f"the resource {later.name!r} has no base, and no earlier step composes it"
         raise ModelError(document.problem(what, later.at, "give it a base"))
     return replace(
         earlier,
@@ -265,7 +265,7 @@ def _lost(klass: Class) -> Iterator[Problem]:
         written = [path for _, path in operation.writes()]
         for patch, path in operation.reads():
             if not patch.required and any(fieldpath.overlap(path, own) for own in written):
-                what = f"{operation.name} reads {fieldpath.to_text(path)}, which it tells itself: nothing at first"
+                what = f"{operation.name} reads {fieldpath.to_text(path)}, which it writes itself: nothing at first"
                 yield klass.document.problem(what, patch.at, "leave one of the two patches out")
         for patch in operation.patches:
             if patch.target is Side.claim and parse_or_root(patch.to)[:1] != (STATUS,):

@@ -69,7 +69,7 @@ class _Resource(Model):
         missing = [key for key in ("apiVersion", "kind") if not isinstance(base.get(key), str)]
         if missing:
             raise ValueError(
-                f"the base has no {' and no '.join(missing)}; fix: name the managed resource that it makes,"
+                f"the base has no {' and no '.join(missing)}; fix: name the managed resource that it composes,"
                 " or the type of a native one"
             )
         return self
@@ -81,7 +81,7 @@ class _Resource(Model):
 
 def _some(resources: tuple[_Resource, ...]) -> tuple[_Resource, ...]:
     if not resources:
-        raise ValueError("a class makes at least one resource; fix: add one with a base")
+        raise ValueError("a class composes at least one resource; fix: add one with a base")
     return resources
 
 

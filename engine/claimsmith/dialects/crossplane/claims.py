@@ -74,7 +74,7 @@ def read(document: Document, xrd: Xrd, *, claim: bool) -> Claim:
 def pruned(document: Document, xrd: Xrd, *, claim: bool) -> tuple[Document, list[Problem]]:
     """A composed composite without the fields that its definition does not know, and a warning for each of them.
 
-    That is for what a composition makes: in what a person wrote, such a field is a slip, and refused by `read`.
+    That is for what a composition composes: in what a person wrote, such a field is a slip, and refused by `read`.
     """
     version = str(document.data.get("apiVersion", "")).rpartition("/")[2]
     _refuse_version(document, xrd, version)

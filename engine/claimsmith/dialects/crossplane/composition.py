@@ -230,7 +230,7 @@ def _check_environment(document: Document, data: Mapping[str, Any], at: fieldpat
     from claimsmith.dialects.crossplane.environment_input import EnvironmentInput, EnvironmentSources
 
     if at == ("spec", "environment"):
-        # In `Resources` mode, what the function has in its spec stands in the composition itself.
+        # In `Resources` mode, what the function has in its spec is in the composition itself.
         parse(EnvironmentSources, document, data=data["spec"], at=at)
     else:
         parse(EnvironmentInput, document, data=data, at=at)

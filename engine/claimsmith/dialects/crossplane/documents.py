@@ -53,7 +53,7 @@ class CrossplaneDocuments:
         return None
 
     def pruned(self, document: Document) -> tuple[Document, list[Problem]]:
-        """A document that a composition makes, without fields that the definition of its kind does not know."""
+        """A document that a composition composes, without fields that the definition of its kind does not know."""
         from claimsmith.dialects.crossplane import claims
 
         found = self.defined(GroupKind.of(document.data))
@@ -101,7 +101,7 @@ def read(
 
 
 def claiming(defined: Xrd) -> Class:
-    """The class of a definition's claims: it makes the one composite that is claimed, with the same spec."""
+    """The class of a definition's claims: it creates the one composite that is claimed, with the same spec."""
     assert defined.claim, "only definitions with claimNames have claims"
     return Class(
         api_version=str(defined.document.data["apiVersion"]),

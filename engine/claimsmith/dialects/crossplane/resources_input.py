@@ -109,7 +109,7 @@ class ResourceTemplate(Lenient):
             return
         for key in ("apiVersion", "kind"):
             if isinstance(base, Mapping) and not (isinstance(base.get(key), str) and base[key]):
-                yield "base", f"the base has no {key}", "name the resource that it makes"
+                yield "base", f"the base has no {key}", "name the resource that it composes"
 
 
 class WriteSecret(Lenient):

@@ -56,7 +56,7 @@ class _To(Model):
             return self
         missing = [key for key in ("apiVersion", "kind") if not isinstance(self.base.get(key), str)]
         if missing:
-            raise ValueError(f"the base has no {' and no '.join(missing)}; fix: name the resource that it makes")
+            raise ValueError(f"the base has no {' and no '.join(missing)}; fix: name the resource that it composes")
         return self
 
 

@@ -75,7 +75,7 @@ class Definition:
 
     @property
     def requirement_kind(self) -> GroupKind:
-        """The kind that publishing makes, or would make."""
+        """The kind that publishing creates, or would create."""
         return GroupKind(self.group_kind.group, f"{self.group_kind.kind}{REQUIREMENT}")
 
 

@@ -250,7 +250,7 @@ def _spec_problems(spec: _Spec, kind_of: str, document: Document) -> Iterator[Pr
     for index, detail in enumerate(spec.connection_details if kind_of == "infrastructure" else ()):
         path = f"spec.connectionDetails[{index}]"
         if detail in spec.connection_details[:index]:
-            yield document.problem(f"the connection detail {detail!r} stands twice", path, "remove one of the two")
+            yield document.problem(f"the connection detail {detail!r} occurs twice", path, "remove one of the two")
         if not _DETAIL.fullmatch(detail):
             what = f"{detail!r} is no key of a Secret"
             yield document.problem(what, path, "use letters, digits, '-', '_' and '.'")

@@ -1,6 +1,6 @@
 """Reads resource classes, one for each kind of managed resource, like `CloudMemorystoreInstanceClass`.
 
-A class makes a resource of its kind without `Class`; its `specTemplate` is the resource's spec. Which claims it
+A class creates a resource of its kind without `Class`; its `specTemplate` is the resource's spec. Which claims it
 serves is not in it but in the table of bindable kinds. So one document becomes one `Class` for each claim kind
 that it may serve, and a `Member` that aggregates may take up.
 """
@@ -51,7 +51,7 @@ _INT64 = range(-(2**63), 2**63)
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """A class as aggregates see it: what it makes, and the labels by which they find it."""
+    """A class as aggregates see it: what it creates, and the labels by which they find it."""
 
     key: ClassKey
     api_version: str
@@ -78,7 +78,7 @@ class _Secret(Model):
 
 
 def made_by(document: Document) -> tuple[str, str]:
-    """The apiVersion and kind of what a class makes."""
+    """The apiVersion and kind of what a class creates."""
     return str(document.data.get("apiVersion", "")), str(document.data.get("kind", "")).removesuffix(_SUFFIX)
 
 
@@ -219,7 +219,7 @@ def _spec(
     if raw.spec is None or not bindable.knows(_made(document)):
         what = "the field 'specTemplate' is missing"
         raise ModelError(
-            Problem(what, where, "specTemplate", "add specTemplate: with the spec of what the class makes")
+            Problem(what, where, "specTemplate", "add specTemplate: with the spec of the composed resource")
         )
     if raw.spec_template is not None:
         raise ModelError(Problem("both 'spec' and 'specTemplate' are set", where, "spec", "keep 'specTemplate'"))

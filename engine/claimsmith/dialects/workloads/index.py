@@ -81,5 +81,5 @@ def _refuse_claimed(document: Document, *, published: bool) -> None:
 def _add(index: dict[K, V], key: K, value: V) -> None:
     first = index.setdefault(key, value)
     if first is not value:
-        what = f"{key} stands twice; the first is at {first.document.source_of('metadata.name')}"
+        what = f"{key} occurs twice; the first is at {first.document.source_of('metadata.name')}"
         raise CatalogError(value.document.problem(what, "metadata.name", "rename or remove one of the two"))

@@ -58,7 +58,7 @@ class ResourceTemplate:
     labels: Mapping[str, str] = field(default_factory=dict)
     annotations: Mapping[str, str] = field(default_factory=dict)
     at: str = ""
-    """Where the object stands in the application's document."""
+    """Where the object is in the application's document."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +171,7 @@ class _Provider(CheckedHead):
 
 
 def read_target(document: Document, *, published: bool) -> WorkloadTarget:
-    """The target that a document describes; `clusterRef` stands in its spec or beside it."""
+    """The target that a document describes; `clusterRef` is in its spec or beside it."""
     raw = parse(_Target, document)
     references = [r for r in (raw.cluster_ref, raw.spec.cluster_ref if raw.spec else None) if r]
     if len(references) != 1:

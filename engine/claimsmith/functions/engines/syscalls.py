@@ -1,7 +1,7 @@
 """Takes system calls away from a child process: other processes, connections of any kind, and its own limits.
 
 Landlock is about files and TCP. This filter (seccomp, Linux 3.17 and later) keeps the process from starting others,
-from UDP and unix sockets, and from undoing what the kernel was told about it. A call that is taken away fails
+from UDP and unix sockets, and from undoing these restrictions. A call that is taken away fails
 with EPERM, as if the user had no right to it.
 """
 

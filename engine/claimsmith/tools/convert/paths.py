@@ -1,6 +1,6 @@
 """Field paths from the older formats to Crossplane: what a patch reads of a claim, and writes into a composite.
 
-A Crossplane composition sees the composite, never the claim. What the composite has of its claim stands in
+A Crossplane composition sees the composite, never the claim. What the composite has of its claim is in
 `spec.claimRef`, in its labels and annotations, and in the fields of the spec that are the platform's own.
 """
 

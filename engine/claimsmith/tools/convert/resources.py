@@ -264,5 +264,5 @@ def _detail(detail: Detail, prefix: str) -> Written:
 
 
 def document_of(template: Template, klass: Class) -> Document:
-    """The document that a template stands in."""
+    """The document that contains a template."""
     return template.document or klass.document

@@ -160,7 +160,7 @@ class Place:
 
 
 def document_of(here: Place, template: Template) -> Document:
-    """The document that a template stands in."""
+    """The document that contains a template."""
     return template.document or here.draft.binding.klass.document
 
 

@@ -15,7 +15,7 @@ from claimsmith.tools.graph.model import Edge, Graph, Node
 ALIKE = 3
 """From how many on things that are alike are folded."""
 ROW = 12
-"""How many nodes a row shows; what is beyond stands in one node."""
+"""How many nodes a row shows; all others share one node."""
 OUTERMOST = 60
 """How many outermost nodes are shown."""
 _NAMED = 20

@@ -278,5 +278,5 @@ def _label(edges: Sequence[Edge]) -> str:
 
 
 def _is_labelled(edge: Edge) -> bool:
-    """Whether an edge has words in the picture: where values go is told in the tooltip, there are too many of them."""
+    """Whether an edge has words in the picture: where values go is in the tooltip, as there are too many of them."""
     return bool(edge.label) and edge.kind != "gives"

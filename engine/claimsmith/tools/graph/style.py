@@ -73,7 +73,7 @@ SIGNS = {
 """The paths of the signs, in squares of 14."""
 
 MARKS = {"created": "+", "updated": "~", "replaced": "±", "deleted": "−", "retained": "="}
-"""What stands in the badge of a changed node: a state is not shown by colour alone."""
+"""The text in the badge of a changed node: a state is not shown by colour alone."""
 DANGER = "!"
 """What stands there where something would be lost."""
 

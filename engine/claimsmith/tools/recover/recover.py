@@ -57,7 +57,7 @@ class Interrupted:
         if p.in_state:
             return Step(f"{found}, created by a later run", "clear it")
         if p.native:
-            again = "clear it; if the next up finds it in the way, take it over: claimsmith.io/import on the claim"
+            again = "clear it; if the next up reports that it exists, take it over: claimsmith.io/import on the claim"
             return Step(f"{found}, and only its provider knows whether it is there", again)
         if self.made:
             return Step(f"{found}, and {p.object_id} is there", "take it into the state")

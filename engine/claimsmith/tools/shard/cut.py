@@ -133,7 +133,7 @@ def _bound_to_stay(plan: Plan, roots: Mapping[str, str]) -> dict[str, str]:
             needed = need.resource.claim if isinstance(need.resource, ChildAddress) else need.resource
             address = roots.get(str(needed))
             if address:
-                found.setdefault(address, f"{workload.address} needs what it makes")
+                found.setdefault(address, f"{workload.address} needs what it creates")
     return found
 
 

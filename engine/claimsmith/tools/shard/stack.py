@@ -231,8 +231,8 @@ def _shared(plan: Plan, part: Part, files: dict[str, str]) -> None:
 
 def _environments(project: Project, stack: str) -> str:
     """The data of the environment that the stack's own files bring: it is read, not deployed, so each part has it."""
-    brought = project.catalog(stack).crossplane.environments.values()
-    own = [d.data for d in brought if d.file.startswith(f"stacks/{stack}/")]
+    environments = project.catalog(stack).crossplane.environments.values()
+    own = [d.data for d in environments if d.file.startswith(f"stacks/{stack}/")]
     return yaml.safe_dump_all(own, sort_keys=False) if own else ""
 
 

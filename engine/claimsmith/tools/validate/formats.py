@@ -20,7 +20,7 @@ _LEVELS: Final = {"error": "error", "warning": "warning", "either": "error"}
 
 
 def sarif(report: Report, *, folder: str = "") -> dict[str, Any]:
-    """The report as one run; `folder` is where the project stands in its repository."""
+    """The report as one run; `folder` is the project's folder in its repository."""
     places = {rule: index for index, rule in enumerate(RULES)}
     rules = [_rule(rule) for rule in RULES.values()]
     driver = {"name": "claimsmith", "semanticVersion": __version__, "rules": rules}
@@ -62,7 +62,7 @@ def message(problem: Problem) -> str:
 
 
 def commands(report: Report, *, folder: str = "") -> list[str]:
-    """One command for each finding; `folder` is where the project stands in its repository."""
+    """One command for each finding; `folder` is the project's folder in its repository."""
     return [_command(level, problem, folder) for level, problem in _levelled(report)]
 
 
