@@ -63,7 +63,7 @@ def test_plain_documents_are_written_here(document: dict[str, Any], monkeypatch:
     assert text_of(document) == wanted
 
 
-@pytest.mark.parametrize("told", ["text", {"a": [1]}, [], None], ids=["text", "object", "nothing", "null"])
-def test_what_is_shown_for_a_value_is_written(told: Any) -> None:
+@pytest.mark.parametrize("shown", ["text", {"a": [1]}, [], None], ids=["text", "object", "nothing", "null"])
+def test_what_is_shown_for_a_value_is_written(shown: Any) -> None:
     later = object()
-    assert text_of({"x": [later]}, lambda v: told if v is later else v) == dumped({"x": [told]})
+    assert text_of({"x": [later]}, lambda v: shown if v is later else v) == dumped({"x": [shown]})

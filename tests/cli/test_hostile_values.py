@@ -270,8 +270,8 @@ def test_tables_drift_and_what_is_said_beside_them(capsys: pytest.CaptureFixture
     field = FieldDrift(text, text, text, Source(text))
     urn = "urn:pulumi:dev::p::kubernetes:v1:Secret::sql"
     drift = Drift(text, (ClaimDrift(text, (ResourceDrift(text, text, text, urn, "changed", (field,)),)),), 1)
-    told = capsys.readouterr()
-    shown = f"{told.out}{told.err}{_drift_text(drift)}{_drift_text(Drift(text, (), 0))}"
+    printed = capsys.readouterr()
+    shown = f"{printed.out}{printed.err}{_drift_text(drift)}{_drift_text(Drift(text, (), 0))}"
     assert len(shown.splitlines()) == 4 + 6 + 1
     assert hostile.hidden(shown) == set()
     assert hostile.COMMAND.findall(shown) == []

@@ -138,8 +138,8 @@ def by_name(documents: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
     found = {}
     for document in documents:
         metadata = document["metadata"]
-        told = {k: v for k, v in metadata["annotations"].items() if not k.startswith("pulumi.com/") and k != OWNER}
-        found[metadata["name"]] = {**document, "metadata": {**metadata, "annotations": told}}
+        kept = {k: v for k, v in metadata["annotations"].items() if not k.startswith("pulumi.com/") and k != OWNER}
+        found[metadata["name"]] = {**document, "metadata": {**metadata, "annotations": kept}}
     return found
 
 

@@ -60,9 +60,9 @@ def test_secrets_are_written_where_there_is_a_cluster(
 ) -> None:
     found = plan(tmp_path, changes)
     assert [s.name for c in found.walk() for s in c.connections] == secrets
-    told = [w for w in found.warnings if w.path == "spec.writeConnectionSecretToRef"]
-    assert len(told) == warnings
-    assert all(w.fix and w.where and w.where.file == CLAIM for w in told)
+    reported = [w for w in found.warnings if w.path == "spec.writeConnectionSecretToRef"]
+    assert len(reported) == warnings
+    assert all(w.fix and w.where and w.where.file == CLAIM for w in reported)
 
 
 def test_kubernetes_children(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""What a destroyed stack left behind on purpose: the next stack says so, and takes it over if it is told to."""
+"""What a destroyed stack left behind on purpose: the next stack reports it, and takes it over if configured to."""
 
 from __future__ import annotations
 

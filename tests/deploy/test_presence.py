@@ -18,7 +18,7 @@ SECRET = {"writeConnectionSecretToRef": {"name": "sql"}}
 
 
 class Cluster:
-    """A cluster that knows some kinds and has some namespaces; none of them are told where it tells nothing."""
+    """A cluster that knows some kinds and has some namespaces; none of them are known if it does not answer."""
 
     def __init__(self, *, kinds: set[str] = frozenset(), namespaces: set[str] | None = frozenset()) -> None:
         self._kinds, self._namespaces = kinds, namespaces

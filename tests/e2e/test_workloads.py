@@ -1,4 +1,4 @@
-"""Document 004 on the real engine and two real API servers: the control cluster, and one that was brought along.
+"""Document 004 on the real engine and two real API servers: the control cluster, and one that existed before.
 
 The simulated cloud's clusters are the control cluster itself; a cluster whose Secret the cloud does not write, and the
 test does, is the other one.
@@ -272,7 +272,7 @@ def test_scenario_2_a_claimed_cluster_is_used_in_the_run_that_makes_it(rig: Rig,
 
 
 def test_scenario_3_one_cluster_is_for_some_eyes_only(rig: Rig, second: Server) -> None:
-    """A brought cluster in two namespaces has one provider; what is somebody else's there is refused."""
+    """An existing cluster in two namespaces has one provider; what is somebody else's there is refused."""
     vault, team, infra = f"{rig.name}-vault", rig.name, f"{rig.name}-infra"
     for name in (vault, team, infra):
         rig.namespace(name)

@@ -1,4 +1,4 @@
-"""The patch engine of Crossplane, rule by rule: order, sources and targets, what is skipped, told or refused."""
+"""The patch engine of Crossplane, rule by rule: order, sources and targets, what is skipped, reported or refused."""
 
 from __future__ import annotations
 

@@ -73,8 +73,8 @@ def run(engine: str, target: str, seed: int, inputs: int, folder: Path, died: li
     print(f"  {engine:10} {target:12} {done.inputs:>9} inputs, {done.refused:>9} of them refused", flush=True)
     if code:
         last = done.last.decode("utf-8", "replace")
-        told = log.read_text(encoding="utf-8", errors="replace")[-3000:]
-        died.append(f"\n{name} ended with {code} at input {done.inputs}:\n{last}\n{told}")
+        output = log.read_text(encoding="utf-8", errors="replace")[-3000:]
+        died.append(f"\n{name} ended with {code} at input {done.inputs}:\n{last}\n{output}")
     return done.inputs
 
 

@@ -32,7 +32,7 @@ def with_hypothesis(name: str, seed: int, inputs: int, folder: Path) -> None:
 
 def with_atheris(name: str, seed: int, inputs: int, folder: Path) -> None:
     """Inputs that are changed by what they reach in the code."""
-    import atheris  # type: ignore[import-not-found]  # it is brought by `make fuzz` only
+    import atheris  # type: ignore[import-not-found]  # only `make fuzz` installs it
 
     with atheris.instrument_imports(include=["claimsmith"]):
         from tests.fuzz import seeds

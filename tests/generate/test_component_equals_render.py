@@ -201,7 +201,7 @@ def test_the_data_of_a_secret_that_a_claim_writes_out_is_hidden() -> None:
 
 
 def told_options(resource: Registered) -> dict[str, Any]:
-    """What the engine is told of a resource beside its document."""
+    """The options of a resource that the engine gets beside its document."""
     return {
         "retain": resource.retain,
         "protect": resource.protect,
@@ -246,9 +246,9 @@ def planned_aliases(child: Child, parent: str) -> set[tuple[str, str]]:
 @pytest.mark.parametrize("example", EXAMPLES)
 def test_options_are_those_of_the_plan(example: Example) -> None:
     """Retention, protection, ignored fields, timeouts, aliases and what is waited for, nested composites included."""
-    told = {r.name: told_options(r) for r in made(example)}
+    options = {r.name: told_options(r) for r in made(example)}
     planned = dict(pair for claim in example.plan.claims for pair in planned_options(claim, claim.component_name))
-    assert {name: told[name] for name in planned} == planned
+    assert {name: options[name] for name in planned} == planned
 
 
 @pytest.mark.parametrize("example", EXAMPLES)

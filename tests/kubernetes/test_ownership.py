@@ -1,4 +1,4 @@
-"""Fields that we set and somebody else has taken over, told from what the API server keeps of who wrote what."""
+"""Fields that we set and somebody else has taken over, by the managed fields that the API server keeps."""
 
 from __future__ import annotations
 

@@ -540,7 +540,7 @@ def verdict(client: Cluster, path: str, body: Any, **query: str) -> str:
 
 @pytest.mark.e2e
 def test_a_real_api_server_agrees(tmp_path: Path) -> None:
-    """Each row of the tables above, told to a real API server."""
+    """Each row of the tables above, sent to a real API server."""
     cases = [(p.id, *p.values[:2]) for p in itertools.chain(ACCEPTED, REFUSED)]
     last = len(cases)
     probes = Resource("test.example.org/v1", "probes")
@@ -553,7 +553,7 @@ def test_a_real_api_server_agrees(tmp_path: Path) -> None:
         lab.running(tmp_path, crds=[definition(*rules, DEFAULTS, PRUNING)], simulate=False) as plane,
         Cluster.of_file(plane.kubeconfig, manager="test") as client,
     ):
-        told = [
+        answers = [
             verdict(client, probes.path(), probe(index, {f"p{index}": value}), fieldValidation="Strict")
             for index, (_, _, value) in enumerate(cases)
         ]
@@ -575,7 +575,7 @@ def test_a_real_api_server_agrees(tmp_path: Path) -> None:
     disagreements = [
         (case[0], answer)
         for case, answer, want in zip(
-            cases, told, ["accepted"] * len(ACCEPTED) + ["refused"] * len(REFUSED), strict=True
+            cases, answers, ["accepted"] * len(ACCEPTED) + ["refused"] * len(REFUSED), strict=True
         )
         if not answer.startswith(want)
     ]

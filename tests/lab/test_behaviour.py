@@ -225,12 +225,12 @@ def test_status_reflects_the_spec_and_keeps_time_and_strangers() -> None:
 
 
 def test_problem_shows_in_synced() -> None:
-    told = behaviour.status(thing(), MYSQL, phase="Creating", problem="no network", now=NOW)
-    assert [(c["type"], c["status"], c["reason"]) for c in told["conditions"]] == [
+    status = behaviour.status(thing(), MYSQL, phase="Creating", problem="no network", now=NOW)
+    assert [(c["type"], c["status"], c["reason"]) for c in status["conditions"]] == [
         ("Ready", "False", "Creating"),
         ("Synced", "False", "ReconcileError"),
     ]
-    assert "atProvider" not in told
+    assert "atProvider" not in status
 
 
 CLUSTER = {"endpoint": "https://x", "kubeconfig": "k", "clusterCA": "c"}

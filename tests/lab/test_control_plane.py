@@ -74,9 +74,9 @@ def test_expired_certificates_are_made_anew(tmp_path: Path) -> None:
 
 
 def test_nothing_is_running_where_nothing_was_started(tmp_path: Path) -> None:
-    told = lab.status(tmp_path)
-    assert not told.running
-    assert [part.running for part in told.parts] == [False, False, False]
+    status = lab.status(tmp_path)
+    assert not status.running
+    assert [part.running for part in status.parts] == [False, False, False]
     assert lab.down(tmp_path) is False
     assert list(tmp_path.iterdir()) == []
 
@@ -128,8 +128,8 @@ DEFINITIONS = [
 
 @pytest.fixture(scope="module")
 def plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[lab.Status]:
-    with lab.running(tmp_path_factory.mktemp("plane"), crds=DEFINITIONS) as told:
-        yield told
+    with lab.running(tmp_path_factory.mktemp("plane"), crds=DEFINITIONS) as started:
+        yield started
 
 
 @pytest.fixture
@@ -186,7 +186,7 @@ def test_a_damaged_kubeconfig_is_written_anew(tmp_path: Path) -> None:
     with lab.running(tmp_path) as plane:
         whole = plane.kubeconfig.read_text()
         plane.kubeconfig.write_text("users: *canary")
-        assert not lab.status(tmp_path).running, "told, not a traceback"
+        assert not lab.status(tmp_path).running, "reported, not a traceback"
         assert lab.up(tmp_path).running
         assert plane.kubeconfig.read_text() == whole
 
@@ -301,9 +301,9 @@ def test_missing_target_is_waited_for(client: Cluster) -> None:
         "MySQLServerVirtualNetworkRule", "rule", api_version=f"{AZURE}/v1alpha3", serverNameRef={"name": "late"}
     )
     made(client, RULES, rule)
-    told = eventually(lambda: condition(client, RULES, "rule", "Synced"))
-    assert told["status"] == "False"
-    assert "'late'" in told["message"]
+    synced = eventually(lambda: condition(client, RULES, "rule", "Synced"))
+    assert synced["status"] == "False"
+    assert "'late'" in synced["message"]
     made(client, MYSQLS, server("late"))
     assert ready(client, RULES, "rule")["spec"]["serverName"] == "late"
 
@@ -313,8 +313,8 @@ def test_missing_namespace_is_told_and_waited_for(client: Cluster) -> None:
     body = server("homeless")
     body["spec"]["writeConnectionSecretToRef"]["namespace"] = "later"
     made(client, MYSQLS, body)
-    told = eventually(lambda: (c := condition(client, MYSQLS, "homeless", "Synced")) and c["status"] == "False" and c)
-    assert "later" in told["message"]
+    synced = eventually(lambda: (c := condition(client, MYSQLS, "homeless", "Synced")) and c["status"] == "False" and c)
+    assert "later" in synced["message"]
     client.create(NAMESPACES, {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "later"}})
     ready(client, MYSQLS, "homeless")
     assert condition(client, MYSQLS, "homeless", "Synced")["status"] == "True"
@@ -454,15 +454,15 @@ def test_simulated_cloud_outlives_the_api_server(tmp_path: Path) -> None:
 
 @pytest.mark.e2e
 def test_two_at_once_give_one(tmp_path: Path) -> None:
-    told: list[lab.Status] = []
+    statuses: list[lab.Status] = []
     try:
-        threads = [threading.Thread(target=lambda: told.append(lab.up(tmp_path))) for _ in range(2)]
+        threads = [threading.Thread(target=lambda: statuses.append(lab.up(tmp_path))) for _ in range(2)]
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join()
-        assert len(told) == 2
-        assert told[0] == told[1]
+        assert len(statuses) == 2
+        assert statuses[0] == statuses[1]
     finally:
         lab.down(tmp_path)
 

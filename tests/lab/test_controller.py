@@ -51,30 +51,30 @@ def test_informer_outlives_what_happens_to_watches() -> None:
         ([numbered("a", 5)], "5"),
         [("ADDED", numbered("c", 6)), ("DELETED", numbered("c", 7))],
     )
-    told: list[str] = []
+    calls: list[str] = []
     informer = Informer(
         story,  # type: ignore[arg-type]  # plays the client's part
         Resource("example.org/v1", "things"),
-        updated=lambda item: told.append(f"{item['metadata']['name']}{item['metadata']['resourceVersion']}"),
-        deleted=lambda item: told.append(f"-{item['metadata']['name']}"),
+        updated=lambda item: calls.append(f"{item['metadata']['name']}{item['metadata']['resourceVersion']}"),
+        deleted=lambda item: calls.append(f"-{item['metadata']['name']}"),
     )
     informer.start()
     story.over.wait()
     informer.stop()
     story.end.set()
     informer.join()
-    assert told == ["a1", "b2", "a3", "-b", "a5", "a5", "c6", "-c"]
+    assert calls == ["a1", "b2", "a3", "-b", "a5", "a5", "c6", "-c"]
 
 
 def test_work_queue_looks_at_each_key_once_and_again_when_told() -> None:
-    told: list[tuple[str, float]] = []
+    calls: list[tuple[str, float]] = []
     done = threading.Event()
 
     def handle(key: str) -> float | None:
-        told.append((key, time.monotonic()))
-        if len(told) == 4:
+        calls.append((key, time.monotonic()))
+        if len(calls) == 4:
             done.set()
-        return 0.1 if key == "again" and len(told) < 4 else None
+        return 0.1 if key == "again" and len(calls) < 4 else None
 
     queue: WorkQueue[str] = WorkQueue(handle, workers=1)
     # Whatever the pauses between these lines: "again" is due before the first "later", and again after it.
@@ -84,4 +84,4 @@ def test_work_queue_looks_at_each_key_once_and_again_when_told() -> None:
     queue.add("later", 0.05)
     queue.start()
     done.wait()
-    assert [key for key, _ in told] == ["again", "later", "again", "again"]
+    assert [key for key, _ in calls] == ["again", "later", "again", "again"]

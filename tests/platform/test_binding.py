@@ -231,7 +231,7 @@ def test_unrecorded_picks(before: dict[str, str], now: dict[str, str], words: li
     problems = binding.unrecorded_picks(known, now, "dev")
     assert [p.what for p in problems] == [f"{KEY}, {w}" for w in words]
     assert all(p.fix == "run: claimsmith bind dev" and p.where for p in problems)
-    assert binding.unrecorded_picks(fresh, now, "dev") == [], "the claim itself is told as not bound"
+    assert binding.unrecorded_picks(fresh, now, "dev") == [], "the claim itself is reported as not bound"
 
 
 HEAD = "apiVersion: claimsmith.io/v1alpha1\nkind: Bindings\nbindings:\n"

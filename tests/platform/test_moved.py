@@ -49,7 +49,7 @@ def found(catalog: Catalog, name: str) -> Class:
     return next(c for c in catalog.classes.values() if c.name == name)
 
 
-def told(catalog: Catalog, name: str) -> dict[str, tuple[str, list[tuple[str, str]]]]:
+def templates_of(catalog: Catalog, name: str) -> dict[str, tuple[str, list[tuple[str, str]]]]:
     """By template: what its object is named after, and what else it may have been."""
     return {t.name: (t.named_after, [(k.name, k.type) for k in t.known_as]) for t in found(catalog, name).templates}
 
@@ -115,18 +115,18 @@ V1, V2 = klass("v1", a=BUCKET), klass("v2", b=BUCKET)
 )
 def test_a_line_of_templates(documents: list[dict[str, Any]], v1: Any, v2: Any) -> None:
     catalog = catalog_of(documents)
-    assert told(catalog, "v2") == v2
+    assert templates_of(catalog, "v2") == v2
     if v1 is not None:
-        assert told(catalog, "v1") == v1
+        assert templates_of(catalog, "v1") == v1
 
 
 def test_a_line_goes_on_over_classes_and_names_that_stay() -> None:
     v3, v4 = klass("v3", b=BUCKET), klass("v4", c=BUCKET)
     documents = [V1, V2, v3, v4, moved(renamed("a", "b")), moved(of="v3", before="v2")]
     catalog = catalog_of([*documents, moved(renamed("b", "c"), of="v4", before="v3")])
-    assert told(catalog, "v1") == {"a": ("a", [("b", ""), ("c", "")])}
-    assert told(catalog, "v3") == told(catalog, "v2") == {"b": ("a", [("c", "")])}
-    assert told(catalog, "v4") == {"c": ("a", [("b", "")])}
+    assert templates_of(catalog, "v1") == {"a": ("a", [("b", ""), ("c", "")])}
+    assert templates_of(catalog, "v3") == templates_of(catalog, "v2") == {"b": ("a", [("c", "")])}
+    assert templates_of(catalog, "v4") == {"c": ("a", [("b", "")])}
 
 
 def test_renamed_is_previous_name_and_the_way_back_changes_no_digest() -> None:

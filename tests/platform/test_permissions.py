@@ -89,18 +89,18 @@ def allowing(*permissions: Permission, **more: Any) -> str:
 def test_attacks_are_refused_with_their_line(attack: Attack, tmp_path: Path) -> None:
     attacked = project(tmp_path, dict(attack.files))
     plan_problems = problems_of(attacked)
-    told = [p for p in plan_problems if attack.says in p.what]
-    assert told, [str(p) for p in plan_problems]
-    assert attack.at in {p.where.file for p in told if p.where}
-    assert all(p.fix for p in told)
+    refused = [p for p in plan_problems if attack.says in p.what]
+    assert refused, [str(p) for p in plan_problems]
+    assert attack.at in {p.where.file for p in refused if p.where}
+    assert all(p.fix for p in refused)
 
 
 @pytest.mark.parametrize("attack", [pytest.param(a, id=name) for name, a in ATTACKS.items()])
 def test_a_review_tells_of_attacks(attack: Attack, tmp_path: Path) -> None:
     before = project(tmp_path / "before", {})
     after = project(tmp_path / "after", dict(attack.files))
-    told = review_stack(before, after, "dev")
-    assert any(attack.says in p.what for p in (*told.problems, *told.refusals))
+    review = review_stack(before, after, "dev")
+    assert any(attack.says in p.what for p in (*review.problems, *review.refusals))
 
 
 def problems_of(attacked: Project) -> list[Any]:
@@ -482,21 +482,21 @@ def test_a_review_names_the_file_of_a_changed_environment(tmp_path: Path) -> Non
 def test_a_review_warns_of_what_is_adopted(tmp_path: Path) -> None:
     wish = claim("a", writeConnectionSecretToRef={"name": "a"})
     open_ = allowing(Permission.adopt)
-    told = reviewed(
+    review = reviewed(
         tmp_path,
         {"stacks/dev/claims/team-a/x.yaml": wish},
         {"stacks/dev/claims/team-a/x.yaml": marked(wish, "claimsmith.io/adopt")},
         settings=open_,
     )
-    assert [w.rule for w in told.warnings] == ["adopts"]
-    assert "Secret team-a/a" in told.warnings[0].what
-    assert told.changes
+    assert [w.rule for w in review.warnings] == ["adopts"]
+    assert "Secret team-a/a" in review.warnings[0].what
+    assert review.changes
 
 
 def test_a_review_shows_the_external_name_of_what_is_created(tmp_path: Path) -> None:
     new = marked(claim("new", namespace=THEIRS), "crossplane.io/external-name", "new-db")
-    told = reviewed(tmp_path, {}, {"stacks/dev/claims/team-b/new.yaml": new})
-    assert any("its external name is 'new-db'" in r.why for c in told.claims for r in c.resources)
+    review = reviewed(tmp_path, {}, {"stacks/dev/claims/team-b/new.yaml": new})
+    assert any("its external name is 'new-db'" in r.why for c in review.claims for r in c.resources)
 
 
 @pytest.mark.parametrize(
@@ -510,11 +510,11 @@ def test_a_review_shows_the_external_name_of_what_is_created(tmp_path: Path) -> 
 def test_a_review_tells_of_settings(before: str, after: str, words: str, tmp_path: Path) -> None:
     path = "stacks/Pulumi.dev.yaml"
     old, new = ({path: {"config": yaml.safe_load(text)}} for text in (before, after))
-    told = reviewed(tmp_path, old, new)
-    assert [w.rule for w in told.warnings] == ["setting-changed"]
-    assert words in told.warnings[0].what
-    assert "sesame" not in told.warnings[0].what
-    assert told.changes
+    review = reviewed(tmp_path, old, new)
+    assert [w.rule for w in review.warnings] == ["setting-changed"]
+    assert words in review.warnings[0].what
+    assert "sesame" not in review.warnings[0].what
+    assert review.changes
 
 
 @pytest.mark.parametrize(
@@ -533,9 +533,9 @@ def test_a_review_tells_of_settings(before: str, after: str, words: str, tmp_pat
     ],
 )
 def test_new_power_over_everything_is_a_danger(document: Data, danger: bool, tmp_path: Path) -> None:
-    told = reviewed(tmp_path, {}, {"stacks/dev/resources/rbac.yaml": document})
-    assert ("rights-unlimited" in [w.rule for w in told.warnings]) is danger
-    assert told.destructive is danger
+    review = reviewed(tmp_path, {}, {"stacks/dev/resources/rbac.yaml": document})
+    assert ("rights-unlimited" in [w.rule for w in review.warnings]) is danger
+    assert review.destructive is danger
 
 
 def test_a_review_tells_of_records(tmp_path: Path) -> None:

@@ -170,7 +170,7 @@ def test_strict() -> None:
     ],
 )  # fmt: skip
 def test_reads_of_a_template(engine: str, text: str, want: list[tuple[str, ...]]) -> None:
-    """Never less than what the template reads; more only where it cannot be told."""
+    """Never less than what the template reads; more only where that is unknown."""
     assert templating.reads(engine, text) == want
 
 
@@ -474,6 +474,6 @@ def test_validate_tells_a_forbidden_field_once(tmp_path: Path, monkeypatch: pyte
     files = {**refusal_files.FILES, **slip, "components/x/claim.yaml": json.dumps(crd.data)}
     monkeypatch.chdir(write_files(tmp_path, files))
     ran = CliRunner().invoke(app, ["validate", "--output", "json"])
-    told = [p["rule"] for p in json.loads(ran.stdout)["errors"] if p["path"] == "spec.sise"]
-    assert told == ["claim-field-unread"]
+    rules = [p["rule"] for p in json.loads(ran.stdout)["errors"] if p["path"] == "spec.sise"]
+    assert rules == ["claim-field-unread"]
     assert CliRunner().invoke(app, ["bind", "dev"]).exit_code == 1

@@ -244,8 +244,8 @@ def test_an_environment_whose_files_are_the_same_is_planned_once(
 
 def test_settings_that_git_ignores_are_no_part_of_a_change(project: Path) -> None:
     def rules() -> list[str]:
-        told = json.loads(run("review", "--stack", "dev", "--output", "json").stdout)
-        return [warning["rule"] for stack in told["stacks"] for warning in stack["warnings"]]
+        answer = json.loads(run("review", "--stack", "dev", "--output", "json").stdout)
+        return [warning["rule"] for stack in answer["stacks"] for warning in stack["warnings"]]
 
     git(project, "rm", "-q", "-f", "--ignore-unmatch", "stacks/Pulumi.dev.yaml")
     committed(project, {})

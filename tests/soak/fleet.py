@@ -121,7 +121,7 @@ class Fleet:
         return False
 
     def restart_state(self) -> None:
-        """Kill the server of the state with all that it was told to do, and start it again."""
+        """Kill the server of the state with all its work in progress, and start it again."""
         self.state.kill()
         time.sleep(self.chance.uniform(0.0, 2.0))
         self.state.start()

@@ -35,7 +35,7 @@ class StateServer(Protocol):
 
 
 class _Table(Table):
-    """A table whose server is not asked to end: all that it was told to do is lost with it."""
+    """A table whose server is not asked to end: all its work in progress is lost."""
 
     def kill(self) -> None:
         pid = self.server.pid

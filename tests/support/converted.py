@@ -1,6 +1,6 @@
 """What is converted, rendered: claims become composites as in Crossplane, and these are composed offline.
 
-Both forms are brought down to what a class says of a child: `old` and `new` leave out what each dialect's engine writes
+Both forms are reduced to what a class says of a child: `old` and `new` leave out what each dialect's engine writes
 by itself. Old: the generated name; the labels and references by which a child knows its claim, composite or aggregate,
 and its class; the prefix of its Secret's keys, which is in the names of the connection details there. New:
 `generateName`, owner references, the labels of composite, claim and class, the annotation with the template's name. A
@@ -237,7 +237,7 @@ def _ways(planned: PlannedClaim, way: str) -> Iterator[tuple[str, PlannedClaim, 
 
 
 def _tree(planned: PlannedClaim, ways: Mapping[str, str], unsaid: Sequence[str]) -> dict[str, Any]:
-    def told(leaf: Any) -> Any:
+    def readable(leaf: Any) -> Any:
         if isinstance(leaf, Ref):
             return f"<{ways.get(leaf.resource, leaf.resource)}>"
         return leaf.replace(planned.identity.uid, "<uid>") if isinstance(leaf, str) else leaf
@@ -245,7 +245,7 @@ def _tree(planned: PlannedClaim, ways: Mapping[str, str], unsaid: Sequence[str])
     made: dict[str, Any] = {}
     for child in planned.children:
         name = child.template.name
-        document = mapped(child.document, told)
+        document = mapped(child.document, readable)
         for patch in child.template.patches:
             if patch.at in unsaid:
                 fieldpath.delete(document, patch.to)

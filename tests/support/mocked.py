@@ -23,7 +23,7 @@ from tests.support import samples
 
 @dataclass(frozen=True)
 class Registered:
-    """One resource as the engine is told of it."""
+    """One resource as it is registered with the engine."""
 
     type: str
     name: str
@@ -99,15 +99,15 @@ class MockedCluster(Cluster):
         self._keys: dict[tuple[str, str], list[str]] = {}
         self._live: dict[tuple[str, str], dict[str, Any]] = {}
         children = {c.address: c for claim in plan.walk() for c in claim.children if not c.template.native}
-        told = [ref for claim in plan.walk() for c in claim.children for ref in refs(c.document)]
-        told += [ref for claim in plan.walk() for ref in refs(dict(claim.status))]
-        told += [
+        references = [ref for claim in plan.walk() for c in claim.children for ref in refs(c.document)]
+        references += [ref for claim in plan.walk() for ref in refs(dict(claim.status))]
+        references += [
             Ref(a, fieldpath.parse(d.field_path))
             for a, c in children.items()
             for d in c.template.details or ()
             if d.field_path
         ]
-        for ref in told:
+        for ref in references:
             if (child := children.get(ref.resource)) and ref.known is None:
                 live = self._live.setdefault((child.template.kind, child.name), render.plain(child.document))
                 fieldpath.put(live, ref.path, f"<{ref}>")

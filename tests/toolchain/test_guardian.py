@@ -11,7 +11,7 @@ import pytest
 
 from claimsmith.toolchain import guardian
 
-# Counts its interrupts in a file, and ends once it is told to by another.
+# Counts its interrupts in a file, and ends once the file `end` exists.
 PROGRAM = """\
 import pathlib, signal, sys, time
 here = pathlib.Path(sys.argv[1])

@@ -50,11 +50,11 @@ def run(*arguments: str):
 def test_offers(project: Project, kind: str, want: list[tuple[str, str, str, int, list[str]]]) -> None:
     [found] = classes(project, kind)
     rows = [o.to_dict() for o in found.offers]
-    told = [
+    offered = [
         (r["name"], r["dialect"], r["default"] or "", r["weight"], o.makes)
         for r, o in zip(rows, found.offers, strict=True)
     ]
-    assert told == want
+    assert offered == want
 
 
 def test_a_kind_of_several_children_is_counted(tmp_path: Path) -> None:

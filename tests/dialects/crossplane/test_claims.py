@@ -106,7 +106,7 @@ def field(to: str, source: str, **more: Any) -> dict[str, Any]:
     return {"type": "FromCompositeFieldPath", "fromFieldPath": source, "toFieldPath": to, **more}
 
 
-def told(source: str, to: str) -> dict[str, Any]:
+def to_composite(source: str, to: str) -> dict[str, Any]:
     return {"type": "ToCompositeFieldPath", "fromFieldPath": source, "toFieldPath": to}
 
 
@@ -303,7 +303,7 @@ def test_a_name_that_the_composition_gives_is_kept() -> None:
     ],
 )
 def test_names_that_are_refused(patch: dict[str, Any], what: str) -> None:
-    other = {"name": "other", "base": BASE, "patches": [told("status.id", "status.id")]}
+    other = {"name": "other", "base": BASE, "patches": [to_composite("status.id", "status.id")]}
     made = {"name": "thing", "base": BASE, "patches": [patch]}
     with pytest.raises(ComposeError) as caught:
         draft_of(definition(), composition("c", other, made), claim=request("XThing", ""))
@@ -348,7 +348,7 @@ def test_a_namespaced_composite_composes_nothing_at_cluster_scope() -> None:
 OTHER = {
     "name": "other",
     "base": BASE,
-    "patches": [told("status.id", "status.id"), told("metadata.name", "status.name")],
+    "patches": [to_composite("status.id", "status.id"), to_composite("metadata.name", "status.name")],
 }
 
 
@@ -427,7 +427,7 @@ def test_a_composite_within_a_composite_tells_its_status() -> None:
         {
             "name": "half",
             "base": {"apiVersion": f"{GROUP}/v1", "kind": "XThing", "spec": {"size": "small"}},
-            "patches": [told("status.id", "status.half")],
+            "patches": [to_composite("status.id", "status.half")],
         },
         {"name": "user", "base": BASE, "patches": [field("spec.value", "status.half")]},
     )

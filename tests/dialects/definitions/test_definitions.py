@@ -447,9 +447,9 @@ def problems(text: str, *changes: Change) -> list[tuple[str, str]]:
     """Path and fix of each problem of an instance of one of the document's definitions."""
     found = document(text, *changes)
     definition = read(WORDPRESS) if text is COOLBLOG else published()
-    told = model.check_instance(definition, found, requirement=text is REQUIREMENT)
-    assert all(p.where for p in told)
-    return [(p.path, p.fix) for p in told]
+    reported = model.check_instance(definition, found, requirement=text is REQUIREMENT)
+    assert all(p.where for p in reported)
+    return [(p.path, p.fix) for p in reported]
 
 
 @pytest.mark.parametrize(
@@ -595,16 +595,16 @@ EXPRESSIONS = {"matchExpressions": [{"key": "a", "operator": "In"}]}
     ],
 )
 def test_instances_refused(text: str, change: Change, path: str, fix: str) -> None:
-    told = problems(text, change)
-    assert path in [p for p, _ in told]
-    assert fix in dict(told)[path]
-    assert all(p.startswith(path.rpartition(".")[0]) for p, _ in told)
-    assert dict(told)[path]
+    reported = problems(text, change)
+    assert path in [p for p, _ in reported]
+    assert fix in dict(reported)[path]
+    assert all(p.startswith(path.rpartition(".")[0]) for p, _ in reported)
+    assert dict(reported)[path]
 
 
 def test_all_problems_of_an_instance_are_told_at_once() -> None:
-    told = problems(SQL, put("metadata.namespace", "a"), put("spec.storageGB", "many"), drop(SECRET))
-    assert [path for path, _ in told] == ["metadata.namespace", "spec.storageGB", SECRET]
+    reported = problems(SQL, put("metadata.namespace", "a"), put("spec.storageGB", "many"), drop(SECRET))
+    assert [path for path, _ in reported] == ["metadata.namespace", "spec.storageGB", SECRET]
 
 
 @pytest.mark.parametrize(
@@ -753,10 +753,10 @@ def test_claim_definitions_refused(change: Change, want: list[str]) -> None:
     crd = definitions.claim_crd("a.example.org/v1", "Claim", schema=SPEC)
     change(crd)
     given = document(yaml.safe_dump(crd))
-    told = definitions.check_claim_crd(given.data, document=given)
-    assert len(told) == len(want)
-    assert all(w in p.what for p, w in zip(told, want, strict=True))
-    assert all(p.where and p.fix for p in told)
+    reported = definitions.check_claim_crd(given.data, document=given)
+    assert len(reported) == len(want)
+    assert all(w in p.what for p, w in zip(reported, want, strict=True))
+    assert all(p.where and p.fix for p in reported)
 
 
 def resource(crd: Any) -> Resource:

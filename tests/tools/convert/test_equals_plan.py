@@ -272,9 +272,9 @@ def _values(klass: Class, definition: Definition | None, *, filled: bool) -> Ite
     for template in klass.templates:
         for patch in template.patches:
             path = fieldpath.parse(patch.reads[0])
-            told = len(path) > 1 and path[1] in properties
+            known = len(path) > 1 and path[1] in properties
             looked_up = any(isinstance(t, MapTransform) for t in patch.transforms[:1])
-            if path[0] == "spec" and (filled or patch.required) and (looked_up or not told):
+            if path[0] == "spec" and (filled or patch.required) and (looked_up or not known):
                 yield path, _fitting(patch, template)
 
 

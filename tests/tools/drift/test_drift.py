@@ -178,7 +178,7 @@ def test_a_secret_field_of_another_kind_is_masked() -> None:
 
 @pytest.fixture
 def engine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
-    """A project, and an engine that says what it is told to."""
+    """A project, and an engine that prints a fixed answer."""
     monkeypatch.chdir(write_files(tmp_path, FILES))
     monkeypatch.setattr(toolchain, "require", lambda *_: None)
     monkeypatch.setattr(workspace, "environment", lambda *_: {})
@@ -210,9 +210,9 @@ def test_exit_codes_and_words(engine: Any, steps: list[Any], code: int, words: s
 
 def test_json(engine: Any) -> None:
     engine(json.dumps({"steps": [*PLAIN["steps"], GROUP]}))
-    told = json.loads(CliRunner().invoke(app, ["drift", "dev", "--output", "json"]).stdout)
-    assert (told["drift"], told["lookedAt"]) == (True, 1)
-    where = told["claims"][0]["resources"][0]["fields"][0]["where"]
+    answer = json.loads(CliRunner().invoke(app, ["drift", "dev", "--output", "json"]).stdout)
+    assert (answer["drift"], answer["lookedAt"]) == (True, 1)
+    where = answer["claims"][0]["resources"][0]["fields"][0]["where"]
     assert where == {"file": "components/x/class.yaml", "line": 18, "column": 7}
 
 

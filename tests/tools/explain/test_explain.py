@@ -489,12 +489,12 @@ def test_what_is_told_to_the_engine_is_what_the_edge_writes(plain: Project) -> N
     known = facts(plain, "dev").find("sql")[0]
     assert known.draft is not None
     for child in known.draft.children:
-        told = engine_annotations_of(child, Place(facts(plain, "dev"), known.draft, known.planned, (), ""))
+        annotations = engine_annotations_of(child, Place(facts(plain, "dev"), known.draft, known.planned, (), ""))
         written = engine_document(child.document, child.options, known.draft.identity)["metadata"]["annotations"]
         ours = {
             key: value for key, value in written.items() if key not in child.document["metadata"].get("annotations", {})
         }
-        assert {key: value for key, (value, _) in told.items()} == ours
+        assert {key: value for key, (value, _) in annotations.items()} == ours
 
 
 def test_no_value_of_a_secret_is_ever_told(platform: Project) -> None:

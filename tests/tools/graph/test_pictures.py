@@ -95,8 +95,8 @@ def test_every_secret_is_fed_by_what_the_plan_says(case: Case) -> None:
 
 @pytest.mark.parametrize("stack", STACKS)
 def test_tooltips_have_the_urns_that_explain_tells(stack: str) -> None:
-    told = [s.to_dict() for s in explanations(PROJECT, stack)]
-    urns = set(re.findall(r'"urn": "([^"]+)"', json.dumps(told)))
+    explained = [s.to_dict() for s in explanations(PROJECT, stack)]
+    urns = set(re.findall(r'"urn": "([^"]+)"', json.dumps(explained)))
     graph = picture(PROJECT, stack).graph
     drawn = {n.note for n in graph.nodes if n.note.startswith("urn:")}
     assert drawn

@@ -164,8 +164,8 @@ def test_the_page_lists_its_files(made: Path) -> None:
 
 
 def test_its_make_and_workflow_files_can_be_read(made: Path) -> None:
-    told = subprocess.run(["make", "-n", "check"], cwd=made, capture_output=True, text=True, check=True).stdout
-    assert "-m pytest -q" in told
+    printed = subprocess.run(["make", "-n", "check"], cwd=made, capture_output=True, text=True, check=True).stdout
+    assert "-m pytest -q" in printed
     workflow = yaml.safe_load((made / ".github/workflows/platform.yaml").read_text())
     assert {"run": "make check"} in workflow["jobs"]["check"]["steps"]
     assert "make review" in str(workflow["jobs"]["check"]["steps"])
@@ -187,8 +187,8 @@ def test_packages_are_installed_by_hash_where_hashes_are_known(
     for name, text in files.items():
         (tmp_path / "project" / name).write_text(text)
     words = ["make", "-n", "check"]
-    told = subprocess.run(words, cwd=tmp_path / "project", capture_output=True, text=True, check=True).stdout
-    assert f"pip install -q {installed}\n" in told
+    printed = subprocess.run(words, cwd=tmp_path / "project", capture_output=True, text=True, check=True).stdout
+    assert f"pip install -q {installed}\n" in printed
 
 
 def test_the_same_name_gives_the_same_bytes(made: Path, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Where claimsmith was installed from, told by installers' notes (PEP 610) and by a real installation."""
+"""Where claimsmith was installed from, by installers' notes (PEP 610) and by a real installation."""
 
 from __future__ import annotations
 

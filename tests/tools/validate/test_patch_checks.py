@@ -25,7 +25,7 @@ def warnings_of(found: Report) -> list[str]:
     return [p.rule for p in found.warnings]
 
 
-def told(found: Report) -> list[tuple[str, Problem]]:
+def findings(found: Report) -> list[tuple[str, Problem]]:
     """Every finding with its loudness, but for components, which nobody generated here."""
     listed = [("error", p) for p in found.errors if p.fix != GENERATE] + [("warning", p) for p in found.warnings]
     return listed
@@ -74,7 +74,7 @@ SOUND = [
 )
 def test_told(tmp_path: Path, dialect: str, level: str, rule: str, patches: str, fix: str) -> None:
     files = store(dialect, patches)
-    [(loudness, problem)] = told(report(tmp_path, files))
+    [(loudness, problem)] = findings(report(tmp_path, files))
     assert (problem.rule, loudness) == (rule, level)
     assert problem.where is not None
     assert (problem.where.file, problem.where.line) == (PATH, line_of(str(files[PATH])))
@@ -84,7 +84,7 @@ def test_told(tmp_path: Path, dialect: str, level: str, rule: str, patches: str,
 @pytest.mark.parametrize("dialect", DIALECTS)
 @pytest.mark.parametrize("patches", [pytest.param(row[1], id=f"{row[0]}-{row[2]}") for row in SOUND])
 def test_sound(tmp_path: Path, dialect: str, patches: str) -> None:
-    assert told(report(tmp_path, store(dialect, patches))) == []
+    assert findings(report(tmp_path, store(dialect, patches))) == []
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
@@ -92,7 +92,7 @@ def test_sound(tmp_path: Path, dialect: str, patches: str) -> None:
 def test_what_nothing_is_known_of_is_not_judged(tmp_path: Path, dialect: str, patches: str) -> None:
     files = store(dialect, patches, crd=False)
     files["components/store/definition.yaml"] = ""
-    rules = {p.rule for _, p in told(report(tmp_path, files))}
+    rules = {p.rule for _, p in findings(report(tmp_path, files))}
     by_themselves = {"transform-type-mismatch", "patch-type-mismatch", "patch-path-unreadable"}
     assert rules <= {"undefined-kind", *by_themselves}
 
@@ -104,7 +104,7 @@ def test_each_check_of_patches_has_a_twin() -> None:
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_all_at_once(tmp_path: Path, dialect: str) -> None:
     rows = [patch("spec.note", "spec.lable"), patch("spec.size", "spec.label"), patch("spec.zzz", "spec.label")]
-    found = told(report(tmp_path, store(dialect, "".join(rows))))
+    found = findings(report(tmp_path, store(dialect, "".join(rows))))
     assert [p.rule for _, p in found] == [
         "patch-writes-unknown-field",
         "patch-type-mismatch",
@@ -120,7 +120,7 @@ def test_what_comes_back_from_a_resource(tmp_path: Path) -> None:
         ("status.count", "status.address"),
         ("status.address", "status.adress"),
     ]
-    found = told(report(tmp_path, store("crossplane", "".join(back.format(*row) for row in rows))))
+    found = findings(report(tmp_path, store("crossplane", "".join(back.format(*row) for row in rows))))
     assert sorted((level, p.rule) for level, p in found) == [
         ("error", "patch-type-mismatch"),
         ("warning", "patch-reads-unknown-field"),
@@ -153,7 +153,7 @@ def test_a_status_that_is_passed_on(tmp_path: Path, source: str, rules: list[str
     ],
 )
 def test_what_the_core_keeps_in_a_composite(tmp_path: Path, source: str, rules: list[str]) -> None:
-    assert [p.rule for _, p in told(report(tmp_path, store("crossplane", patch(source, "spec.label"))))] == rules
+    assert [p.rule for _, p in findings(report(tmp_path, store("crossplane", patch(source, "spec.label"))))] == rules
 
 
 LOGIN = "{login: {group: g}}"
@@ -174,7 +174,7 @@ LOGIN = "{login: {group: g}}"
     ],
 )  # fmt: skip
 def test_required_fields(tmp_path: Path, dialect: str, spec: str, patches: str, expected: list[str]) -> None:
-    found = told(report(tmp_path, store(dialect, patches, spec)))
+    found = findings(report(tmp_path, store(dialect, patches, spec)))
     assert [level for level, _ in found] == expected
     assert {p.rule for _, p in found} <= {"required-field-unset"}
     assert all(p.fix and p.where and p.where.file == PATH for _, p in found)
@@ -193,7 +193,7 @@ def test_required_fields(tmp_path: Path, dialect: str, spec: str, patches: str, 
     ],
 )
 def test_bases(tmp_path: Path, dialect: str, spec: str, rules: list[str], fix: str) -> None:
-    found = [p for _, p in told(report(tmp_path, store(dialect, "", spec)))]
+    found = [p for _, p in findings(report(tmp_path, store(dialect, "", spec)))]
     assert ([p.rule for p in found], [p.fix for p in found]) == (rules, [fix] * len(rules))
 
 
@@ -219,4 +219,4 @@ def test_patches_of_the_environment(tmp_path: Path, patch_text: str, rules: list
     files[PATH] = str(files[PATH]).replace(
         "  resources:\n", f"  environment: {{patches: [{patch_text}]}}\n  resources:\n"
     )
-    assert [p.rule for _, p in told(report(tmp_path, files))] == rules
+    assert [p.rule for _, p in findings(report(tmp_path, files))] == rules
