@@ -79,6 +79,14 @@ def states(result: Result) -> dict[str, str]:
 SAME = [["same"]]
 
 
+def test_what_only_a_preview_saw_is_not_reported_as_changed(rig: Rig) -> None:
+    rig.wants({"a": {"fails": "preview"}, "d": {"fails": "up"}})
+    rig.deployed["a"] = 2
+    failed, ran = rig.run(wanted=Wanted(["a", "d"])).outcomes
+    assert (failed.state, dict(failed.changes), failed.destructive, failed.runs) == (State.failed, {}, 0, 1)
+    assert (ran.state, dict(ran.changes)) == (State.failed, {"create": 1})
+
+
 @pytest.mark.parametrize(
     ("wants", "options", "want", "code"),
     [
@@ -210,6 +218,26 @@ def test_a_pipeline_runs_until_nothing_changes(rig: Rig, monkeypatch: pytest.Mon
     assert {o.stack: o.runs for o in result.outcomes} == {"a": 3, "b": 4, "d": 1}
     assert result.outcomes[0].changes == {"create": 2, "update": 1}
     assert "still changed in run 4" in str(result.outcomes[1].problem)
+
+
+@pytest.mark.parametrize(
+    ("more", "state", "calls"),
+    [
+        pytest.param({}, "refused", ["up a", "preview a"], id="refused"),
+        pytest.param({"allow_destructive": True}, "done", ["up a", "up a", "up a"], id="allowed"),
+    ],
+)
+def test_each_repeated_run_is_guarded(
+    rig: Rig, monkeypatch: pytest.MonkeyPatch, more: dict[str, bool], state: str, calls: list[str]
+) -> None:
+    """The pipelines read what the first run created, so its preview knew nothing of the second."""
+    monkeypatch.setattr(stack._Run, "_needs_observed_values", lambda _: True)
+    rig.wants({"a": {"ops": [["create"], ["delete"], ["same"]], "previews": [["create", "delete"]]}})
+    (outcome,) = rig.run(Options(Command.up, until_settled=4, **more), Wanted(["a"])).outcomes
+    assert (outcome.state.value, rig.calls) == (state, calls)
+    assert outcome.changes["create"] == 1
+    assert outcome.destructive == 1
+    assert more or "the engine's preview of run 2" in str(outcome.problem)
 
 
 def test_a_plan_without_pipelines_is_not_repeated(rig: Rig) -> None:

@@ -124,8 +124,6 @@ class _Run:
             if command in (Command.refresh, Command.destroy):
                 return Outcome(self.stack, State.done)
             create(self.fleet.project, self.stack)
-        if refusal := self._guarded():
-            return refusal
         return self._repeated()
 
     def _recover(self) -> None:
@@ -151,18 +149,20 @@ class _Run:
         ends = self.fleet.outlived and any(self.fleet.gone(lock) is False for lock in held)
         return not self.fleet.children.stopping and (ends or time.monotonic() < deadline)
 
-    def _guarded(self) -> Outcome | None:
-        """The refusal of a stack in which something would be deleted or replaced; also if nobody can tell."""
+    def _guarded(self, run: int) -> Outcome | None:
+        """The refusal of a run that would delete or replace something; also if nobody can tell."""
         options = self.fleet.options
         needless = options.command is not Command.up or options.allow_destructive or options.skip_preview
-        if needless or not self.fleet.deployed.get(self.stack):
+        if needless or (run == 1 and not self.fleet.deployed.get(self.stack)):
             return None
         ran = self._engine(Command.preview)
         if ran.code:
-            return self._failed(ran, runs=1)
+            # It changed nothing.
+            return replace(self._failed(ran, runs=1), changes={}, destructive=0)
         if not ran.events.destroyed:
             return None
-        return refused(self.stack, len(ran.events.destroyed), "the engine's preview", runs=1)
+        by = f"the engine's preview of run {run}" if run > 1 else "the engine's preview"
+        return refused(self.stack, len(ran.events.destroyed), by, runs=1)
 
     def _repeated(self) -> Outcome:
         """Run it; again while its pipelines find more to change, so often as is allowed."""
@@ -171,6 +171,9 @@ class _Run:
         changes: dict[str, int] = {}
         destroyed: set[str] = set()
         for runs in range(1, most + 1):
+            if refusal := self._guarded(runs):
+                number = refusal.destructive + len(destroyed)
+                return replace(refusal, changes=changes, destructive=number, runs=refusal.runs + runs - 1)
             ran = self._engine(options.command)
             changes = {op: changes.get(op, 0) + ran.events.changes.get(op, 0) for op in {*changes, *ran.events.changes}}
             destroyed |= ran.events.destroyed
