@@ -20,6 +20,7 @@ from importlib import metadata
 from pathlib import Path
 
 from claimsmith.base.errors import Problem, ToolchainError
+from claimsmith.base.printable import one_line
 from claimsmith.toolchain import host, parts, private_runs
 from claimsmith.toolchain.parts import (
     APISERVER,
@@ -62,7 +63,8 @@ class Tried:
 
     def problem(self, name: str, fix: str) -> Problem:
         """The problem of a part that is missing after all of it."""
-        tried = "".join(f"\n  tried {line}" for line in self.lines.get(name, []))
+        # On one line: a problem shows line breaks as escapes, so that what it quotes can add no line.
+        tried = "".join(f"; tried {one_line(line)}" for line in self.lines.get(name, []))
         return Problem(what=f"{name} ({parts.wanted(name)}) is missing{tried}", fix=fix)
 
 
