@@ -144,6 +144,10 @@ def test_what_is_at_work_goes_on_after_its_terminal_was_closed(tmp_path: Path, r
 def test_a_stream_that_the_shell_closed_is_no_bug(tmp_path: Path, number: int) -> None:
     line = f'exec "$0" -m claimsmith.cli up --all {number}>&-'
     done = subprocess.run(
-        ["sh", "-c", line, sys.executable], cwd=write_files(tmp_path, FILES), capture_output=True, text=True, check=False
+        ["sh", "-c", line, sys.executable],
+        cwd=write_files(tmp_path, FILES),
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert (done.returncode, "bug" in done.stderr) == (1, False), done

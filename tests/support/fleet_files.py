@@ -94,7 +94,7 @@ with open(words[words.index("--event-log") + 1], "a") as log:
     if stopped:
         sys.exit(255)
     if wanted.get("fails") == command:
-        event(diagnosticEvent={"severity": "error", "message": "error: no such database"})
+        event(diagnosticEvent={"severity": "error", "message": "error: " + wanted.get("says", "no such database")})
         sys.exit(1)
     event(summaryEvent={"resourceChanges": changes})
 """

@@ -78,8 +78,8 @@ class Rig:
         return (self.bin / "calls.txt").read_text().splitlines()
 
     def run(self, options: Options = UP, wanted: Wanted = ALL, **more: Any) -> Result:
-        selection, killed = chosen(self.project, options, wanted)
-        return run(self.project, options, selection, parallel=2, killed=killed, executor=self.address, **more)
+        selection, last = chosen(self.project, options, wanted)
+        return run(self.project, options, selection, parallel=2, last=last, executor=self.address, **more)
 
 
 @pytest.fixture

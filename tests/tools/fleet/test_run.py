@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import threading
@@ -14,17 +15,20 @@ from typing import Any
 
 import pytest
 import yaml
+from typer.testing import CliRunner
 
-from claimsmith.base.errors import DeployError, EngineError
+from claimsmith.base.errors import DeployError, EngineError, LoadError
+from claimsmith.cli.app import app
 from claimsmith.project import workspace
 from claimsmith.project.project import Project
 from claimsmith.toolchain import locks
 from claimsmith.tools import recover
 from claimsmith.tools.fleet import engine, journal, stack
 from claimsmith.tools.fleet.run import Result, chosen, run
-from claimsmith.tools.fleet.schedule import State
-from claimsmith.tools.fleet.selection import Wanted
+from claimsmith.tools.fleet.schedule import Outcome, State
+from claimsmith.tools.fleet.selection import Selection, Wanted
 from claimsmith.tools.fleet.stack import Command, Options
+from claimsmith.tools.many import cores
 from tests.support.fleet_files import committed, engine_program, fleet, named_lock
 
 UP = Options(Command.up)
@@ -54,8 +58,8 @@ class Rig:
         return (self.bin / "calls.txt").read_text().splitlines()
 
     def run(self, options: Options = UP, wanted: Wanted = ALL, *, resume: bool = False, **more: Any) -> Result:
-        selection, killed = chosen(self.project, options, wanted, resume=resume)
-        return run(self.project, options, selection, parallel=2, killed=killed, **more)
+        selection, last = chosen(self.project, options, wanted, resume=resume)
+        return run(self.project, options, selection, parallel=2, last=last, **more)
 
     def lock(self, name: str, pid: int) -> Path:
         """Lock a stack as the engine does."""
@@ -172,6 +176,19 @@ def test_the_review_of_a_base_refuses_before_the_engine_runs(rig: Rig) -> None:
     assert result.exit_code == 11
     allowed = rig.run(Options(Command.up, allow_destructive=True), Wanted(affected=True))
     assert states(allowed) == {"b": "done"}
+
+
+def test_affected_stacks_are_reviewed_on_all_cores(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+
+    def select(_project: Project, _wanted: Wanted, *, processes: int, **_: bool) -> Selection:
+        asked.append(processes)
+        return Selection({})
+
+    monkeypatch.setattr("claimsmith.tools.fleet.run.select", select)
+    monkeypatch.chdir(rig.project.root)
+    assert CliRunner().invoke(app, ["up", "--affected"]).exit_code == 0
+    assert asked == [cores()]
 
 
 def test_files_that_cannot_be_read_fail_before_the_engine_runs(rig: Rig) -> None:
@@ -318,6 +335,87 @@ def test_resume_runs_a_stack_again_whose_files_changed(rig: Rig) -> None:
     path = rig.project.root / "stacks/d/claims/claim.yaml"
     path.write_text(yaml.safe_dump({**yaml.safe_load(path.read_text()), "spec": {"size": 2}}))
     assert states(rig.run(resume=True, wanted=Wanted())) == {"d": "done"}
+
+
+def test_a_resumed_run_is_resumed_as_a_whole(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was done before stays in the record, and so does what a kill left behind, until it was repaired."""
+    repaired: list[str] = []
+    monkeypatch.setattr(recover, "repair", lambda _project, name: repaired.append(name))
+    rig.deployed = dict.fromkeys("abcd", 1)
+    rig.wants({"b": {"fails": "up"}})
+    rig.run()
+    rig.wants({})
+
+    def killed(outcome: Outcome) -> None:
+        raise MemoryError(outcome.stack)
+
+    with pytest.raises(MemoryError, match="b"):
+        rig.run(resume=True, wanted=Wanted(), report=killed)
+    repaired.clear()
+    path = rig.project.root / "stacks/d/claims/claim.yaml"
+    path.write_text(yaml.safe_dump({**yaml.safe_load(path.read_text()), "spec": {"size": 2}}))
+    assert states(rig.run(resume=True, wanted=Wanted())) == {"b": "done", "c": "done", "d": "done"}
+    assert repaired == ["b"]
+
+
+def test_resume_names_stacks_that_are_gone(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(recover, "repair", lambda *_: None)
+    rig.wants({"a": {"fails": "up"}, "b": {"fails": "up"}})
+    rig.run()
+    rig.wants({})
+    shutil.rmtree(rig.project.root / "stacks" / "a")
+    for left in ({"b": "done", "c": "done"}, {}):
+        selection, last = chosen(rig.project, UP, Wanted(), resume=True)
+        assert last
+        assert [(p.what, bool(p.fix)) for p in last.gone(rig.project)] == [
+            ("the stack 'a' of the last run is gone from the files; its resources stay", True)
+        ]
+        assert states(run(rig.project, UP, selection, parallel=2, last=last)) == left
+
+
+def test_a_stack_whose_files_cannot_be_read_fails_alone(rig: Rig) -> None:
+    (rig.project.root / "stacks/Pulumi.b.yaml").write_text("config: [")
+    result = rig.run()
+    assert states(result) == {"a": "done", "b": "failed", "c": "skipped", "d": "done"}
+    assert "stacks/Pulumi.b.yaml:" in str(result.outcomes[1].problem)
+    assert result.exit_code == 1
+    # What it needs is not known: `destroy` could take it away.
+    with pytest.raises(LoadError, match=r"stacks/Pulumi\.b\.yaml:"):
+        rig.run(Options(Command.destroy, allow_destructive=True))
+    assert states(rig.run(wanted=Wanted(["a"]))) == {"a": "done"}
+
+
+def test_an_interrupt_while_the_backend_is_read_is_no_failure(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The terminal's Ctrl-C reaches the command of the engine too, and ends it."""
+
+    def interrupted(_: Project) -> None:
+        os.kill(os.getpid(), signal.SIGINT)
+        raise DeployError("signal: interrupt")
+
+    monkeypatch.setattr("claimsmith.tools.fleet.run.read_backend", interrupted)
+    result = rig.run(wanted=Wanted(["a", "d"]))
+    assert (states(result), result.exit_code) == ({"a": "stopped", "d": "stopped"}, 130)
+    assert rig.calls == []
+
+
+def test_only_the_user_can_read_logs_and_records(rig: Rig) -> None:
+    rig.run(wanted=Wanted(["a"]))
+    files = [p for p in (rig.project.private / "fleet").iterdir() if p.is_file()]
+    assert {p.name: p.stat().st_mode & 0o777 for p in files} == dict.fromkeys(("a.log", "run.lock", "up.json"), 0o600)
+
+
+def test_a_passphrase_that_does_not_fit_is_explained(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
+    salt = "v1:VBTRh3GdUSA=:v1:c4GuMqSt0rK2lD2r:Oprk6gml7XOW1Sd9JVmJDMAQ6BqM4w=="
+    for name in "ad":
+        config = rig.project.root / f"stacks/Pulumi.{name}.yaml"
+        config.write_text(f"encryptionsalt: {salt}\n{config.read_text()}")
+    env = {**workspace.environment(rig.project), "PULUMI_CONFIG_PASSPHRASE": "wrong"}
+    monkeypatch.setattr(workspace, "environment", lambda _: env)
+    rig.wants({"a": {"fails": "up", "says": "get stack secrets manager: incorrect passphrase"}})
+    failed, other = rig.run(wanted=Wanted(["a", "d"])).outcomes
+    assert "the passphrase of PULUMI_CONFIG_PASSPHRASE does not fit the stack 'a'" in str(failed.problem)
+    assert "claimsmith backend join" in str(failed.problem)
+    assert other.state is State.done
 
 
 @pytest.mark.parametrize(

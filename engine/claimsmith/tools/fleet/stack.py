@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -12,7 +13,7 @@ from pathlib import Path
 
 from claimsmith.base.errors import DeployError, EngineError, Problem
 from claimsmith.base.printable import counted
-from claimsmith.project import stack_locks, workspace
+from claimsmith.project import encryption, stack_locks, workspace
 from claimsmith.project.project import Project
 from claimsmith.toolchain import locks
 from claimsmith.toolchain.locks import Lock
@@ -100,7 +101,7 @@ def run_stack(fleet: Fleet, stack: str) -> Outcome:
     """Do to one stack what the run is for."""
     started = time.monotonic()
     log = fleet.log(stack)
-    log.write_bytes(b"")
+    _emptied(log)
     try:
         outcome = _Run(fleet, stack).outcome()
     except EngineError as error:
@@ -232,11 +233,20 @@ class _Run:
         if self.fleet.children.stopping:
             return Outcome(self.stack, State.stopped, ran.events.changes, len(ran.events.destroyed), runs=runs)
         reason = "; ".join(dict.fromkeys(ran.events.errors)) or workspace.errors_in(ran.output)
+        unfit = encryption.unfit(self.fleet.project, self.fleet.env, self.stack) if "passphrase" in reason else []
+        if unfit:
+            return Outcome(self.stack, State.failed, runs=runs, problem=unfit[0])
         log = self.fleet.log(self.stack).relative_to(self.fleet.project.root).as_posix()
         problem = Problem(f"the stack {self.stack!r} failed: {reason}", fix=f"see {log}")
         return Outcome(
             self.stack, State.failed, ran.events.changes, len(ran.events.destroyed), runs=runs, problem=problem
         )
+
+
+def _emptied(log: Path) -> None:
+    """Begin a log anew; only the user can read it."""
+    log.unlink(missing_ok=True)
+    os.close(os.open(log, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
 
 
 def refused(stack: str, number: int, by: str, *, runs: int = 0) -> Outcome:
