@@ -61,7 +61,7 @@ class _Side:
 
     def remove(self, stack: str) -> bool:
         """Remove a stack, not what it deployed; returns whether it is gone."""
-        return not self._pulumi("stack", "rm", stack, "--force", "--yes", "--preserve-config").returncode
+        return not self._pulumi("stack", "rm", "--stack", stack, "--force", "--yes", "--preserve-config").returncode
 
     def run(self, *words: str) -> str:
         """What a command of the engine prints; a refusal is an error."""
@@ -125,7 +125,7 @@ def _copy(new: _Side, states: Mapping[str, State]) -> list[str]:
         _refuse_taken(new, states, there)
         for stack in sorted({*project.stacks(), *states} - set(there)):
             begun = stack
-            new.run("stack", "init", stack, "--no-select")
+            new.run("stack", "init", "--stack", stack, "--no-select")
             created.append(stack)
             if path := encrypted.get(stack):
                 # The engine replaces a key that it does not use by default; the state and the settings need theirs.

@@ -153,12 +153,12 @@ def test_a_stack_that_is_not_in_the_backend_is_created(rig: Rig, monkeypatch: py
 
     def pulumi(_project: Project, *words: str, **_: object) -> subprocess.CompletedProcess[str]:
         asked.append(words)
-        return subprocess.CompletedProcess(words, int(words[2] == "b"), "", "error: no space left")
+        return subprocess.CompletedProcess(words, int(words[3] == "b"), "", "error: no space left")
 
     monkeypatch.setattr(workspace, "pulumi", pulumi)
     rig.deployed = {}
     result = rig.run(wanted=Wanted(["a", "b"]))
-    assert sorted(asked) == [("stack", "init", name, "--no-select") for name in ("a", "b")]
+    assert sorted(asked) == [("stack", "init", "--stack", name, "--no-select") for name in ("a", "b")]
     assert states(result) == {"a": "done", "b": "failed"}
     assert "cannot be created: no space left" in str(result.outcomes[1].problem)
     assert states(rig.run(Options(Command.destroy, allow_destructive=True), Wanted(["a"]))) == {"a": "done"}
@@ -462,6 +462,15 @@ def test_refused_options(rig: Rig, options: Options, what: str) -> None:
 def test_two_runs_in_one_project_are_refused(rig: Rig) -> None:
     with journal.alone(rig.project), pytest.raises(DeployError, match="another claimsmith runs many stacks"):
         rig.run()
+
+
+def test_events_that_a_kill_left_behind_are_removed(rig: Rig) -> None:
+    """The next run may be one of other stacks."""
+    left = rig.project.private / "fleet" / "d.events"
+    left.parent.mkdir(parents=True)
+    left.write_text("{}")
+    rig.run(wanted=Wanted(["a"]))
+    assert not left.exists()
 
 
 def test_ctrl_c_stops_in_order_and_resume_goes_on(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -126,6 +126,9 @@ def alone(project: Project) -> Iterator[None]:
         except BlockingIOError:
             what = "another claimsmith runs many stacks in this project"
             raise DeployError(Problem(what, fix="wait until it ends")) from None
+        # Of a run that was killed: whole resources stand in them, and only a run of the same stack would remove them.
+        for events in (project.private / FOLDER).glob("*.events"):
+            events.unlink(missing_ok=True)
         yield
 
 

@@ -91,7 +91,8 @@ def read_backend(project: Project) -> tuple[str, dict[str, int]]:
 
 def create(project: Project, stack: str) -> None:
     """Create a stack in the backend; the engine writes its salt into the stack's settings."""
-    done = workspace.pulumi(project, "stack", "init", stack, "--no-select")
+    # As the value of a flag: a folder may be called `--yes`, and whoever opens a pull request names folders.
+    done = workspace.pulumi(project, "stack", "init", "--stack", stack, "--no-select")
     if done.returncode:
         what = f"the stack {stack!r} cannot be created: {workspace.errors_in(done.stderr)}"
         raise DeployError(Problem(what, fix=f"see: pulumi stack init {stack}"))
