@@ -17,7 +17,7 @@ import pytest
 import yaml
 from typer.testing import CliRunner
 
-from claimsmith.base.errors import DeployError, EngineError, LoadError
+from claimsmith.base.errors import DeployError, EngineError, LoadError, WriteError
 from claimsmith.cli.app import app
 from claimsmith.project import workspace
 from claimsmith.project.project import Project
@@ -462,6 +462,22 @@ def test_refused_options(rig: Rig, options: Options, what: str) -> None:
 def test_two_runs_in_one_project_are_refused(rig: Rig) -> None:
     with journal.alone(rig.project), pytest.raises(DeployError, match="another claimsmith runs many stacks"):
         rig.run()
+
+
+@pytest.mark.parametrize(
+    ("path", "what"),
+    [
+        pytest.param("fleet", "fleet cannot be created: File exists", id="a-file-where-a-folder-is-wanted"),
+        pytest.param("fleet/run.lock/x", "run.lock cannot be written: Is a directory", id="the-lock"),
+        pytest.param("state", "state cannot be created: File exists", id="the-state"),
+    ],
+)
+def test_a_private_folder_that_cannot_be_used_is_no_bug(rig: Rig, path: str, what: str) -> None:
+    (rig.project.private / path).parent.mkdir(parents=True, exist_ok=True)
+    (rig.project.private / path).write_text("")
+    with pytest.raises(WriteError, match=what) as error:
+        rig.run()
+    assert "fix:" in str(error.value)
 
 
 def test_events_that_a_kill_left_behind_are_removed(rig: Rig) -> None:

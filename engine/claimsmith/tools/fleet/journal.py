@@ -10,11 +10,11 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from claimsmith.base.errors import DeployError, EngineError, LoadError, Problem
+from claimsmith.base.errors import DeployError, EngineError, LoadError, Problem, WriteError
 from claimsmith.base.posix import fcntl
 from claimsmith.project import workspace
 from claimsmith.project.project import Project
-from claimsmith.project.writing import write_atomically
+from claimsmith.project.writing import private_folder, write_atomically
 from claimsmith.tools.fleet.schedule import Outcome, State
 from claimsmith.tools.fleet.stack import FOLDER, Command
 from claimsmith.tools.review.stack import files_of
@@ -119,8 +119,13 @@ def digest(project: Project, stack: str) -> str:
 def alone(project: Project) -> Iterator[None]:
     """Hold the right to run many stacks in this project; a second run is refused."""
     workspace.prepare(project)
-    (project.private / FOLDER).mkdir(mode=0o700, exist_ok=True)
-    with os.fdopen(os.open(project.private / FOLDER / _LOCK, os.O_RDWR | os.O_CREAT, 0o600), "r+") as file:
+    path = private_folder(project.private / FOLDER) / _LOCK
+    try:
+        lock = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    except OSError as error:
+        what = f"{path} cannot be written: {error.strerror}"
+        raise WriteError(Problem(what, fix="free some space, or check the permissions")) from error
+    with os.fdopen(lock, "r+") as file:
         try:
             fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
