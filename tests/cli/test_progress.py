@@ -97,3 +97,57 @@ def test_elsewhere_nothing_moves(tmp_path: Path, code: str, lines: list[str]) ->
 @pytest.mark.parametrize(("command", "words"), [("validate", "checking"), ("review", "review …")])
 def test_commands_that_read_show_no_progress_elsewhere(tmp_path: Path, command: str, words: str) -> None:
     assert words not in elsewhere(RUN.format(command), write_files(tmp_path, FILES))
+
+
+LIVE = """
+import os, sys
+sys.argv = ["claimsmith"]
+from claimsmith.cli import console
+
+@console.command
+def command():
+    with console.live_table(("STACK",), lambda most: [("dev",)]) as live:
+        os.write(1, b"begun" if live else b"none")
+        os.read(0, 1)
+    console.say("done")
+    console.print_line("the result")
+    raise SystemExit(7)
+command()
+"""
+
+
+@needs_terminal
+@pytest.mark.parametrize(
+    ("result_too", "code"), [pytest.param(False, 7, id="the-table"), pytest.param(True, 129, id="the-result-too")]
+)
+def test_what_is_at_work_goes_on_after_its_terminal_was_closed(tmp_path: Path, result_too: bool, code: int) -> None:
+    ours, theirs = os.openpty()
+    pipe, end = os.pipe()
+    command = [sys.executable, "-c", LIVE]
+    out = theirs if result_too else end
+    process = subprocess.Popen(command, cwd=tmp_path, stdin=subprocess.PIPE, stdout=out, stderr=theirs)
+    os.close(theirs)
+    os.close(end)
+    said = b""
+    while b"begun" not in said:
+        part = os.read(ours if result_too else pipe, 4096)
+        assert part, said
+        said += part
+    os.close(ours)
+    process.communicate(b"x")
+    assert process.returncode == code
+    assert result_too or os.read(pipe, 4096) == b"the result\n"
+    os.close(pipe)
+
+
+@pytest.mark.parametrize("number", [pytest.param(n, id=name) for n, name in enumerate(("stdin", "stdout", "stderr"))])
+def test_a_stream_that_the_shell_closed_is_no_bug(tmp_path: Path, number: int) -> None:
+    line = f'exec "$0" -m claimsmith.cli up --all {number}>&-'
+    done = subprocess.run(
+        ["sh", "-c", line, sys.executable],
+        cwd=write_files(tmp_path, FILES),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, "bug" in done.stderr) == (1, False), done

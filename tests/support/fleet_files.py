@@ -69,6 +69,7 @@ with (here / "calls.txt").open("a") as calls:
 wanted = json.loads((here / "wanted.json").read_text()).get(stack) or {}
 runs = (here / "calls.txt").read_text().split("\\n").count(f"{command} {stack}")
 ops = wanted.get("ops", [["create"]])
+ops = wanted.get("previews", ops) if command == "preview" else ops
 ops = ops[min(runs, len(ops)) - 1]
 stopped = []
 signal.signal(signal.SIGINT, lambda *_: stopped.append(1))
@@ -93,7 +94,7 @@ with open(words[words.index("--event-log") + 1], "a") as log:
     if stopped:
         sys.exit(255)
     if wanted.get("fails") == command:
-        event(diagnosticEvent={"severity": "error", "message": "error: no such database"})
+        event(diagnosticEvent={"severity": "error", "message": "error: " + wanted.get("says", "no such database")})
         sys.exit(1)
     event(summaryEvent={"resourceChanges": changes})
 """
@@ -102,8 +103,8 @@ with open(words[words.index("--event-log") + 1], "a") as log:
 def engine_program(folder: Path, wanted: Mapping[str, Mapping[str, Any]]) -> Path:
     """A folder for PATH whose `pulumi` writes the events that are wanted of each stack.
 
-    `ops` are the operations of each run, the last for all that follow; `fails` is the command that fails, `seconds` how
-    long it takes, `locked` how often it finds a lock.
+    `ops` are the operations of each run, the last for all that follow, and `previews` those of previews where they
+    differ; `fails` is the command that fails, `seconds` how long it takes, `locked` how often it finds a lock.
     """
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "wanted.json").write_text(json.dumps(wanted))

@@ -254,6 +254,16 @@ def test_projects_that_cannot_be_moved(
     assert (files_of(project), engine.commands) == (files, [])
 
 
+def test_all_that_a_killed_move_left_is_named_with_one_command(project: Project, engine: Engine) -> None:
+    engine.backends["s3://other"] = dict(engine.backends["file:///shared"])
+    with pytest.raises(DeployError, match="has a stack 'dev' already") as caught:
+        backend_move.move(project, "s3://other")
+    (problem,) = caught.value.problems
+    assert problem.what.endswith("so it is with prod")
+    removal = "PULUMI_BACKEND_URL='s3://other' pulumi stack rm --force --preserve-config --yes --stack $stack"
+    assert f"for stack in dev prod; do {removal}; done" in problem.fix
+
+
 def test_an_interruption_moves_nothing(project: Project, engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     files = files_of(project)
 

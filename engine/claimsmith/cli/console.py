@@ -10,6 +10,7 @@ typer is imported where it is used: a command that runs without its parser (`cli
 
 from __future__ import annotations
 
+import errno
 import functools
 import os
 import shutil
@@ -74,6 +75,9 @@ def command(function: Callable[P, R]) -> Callable[P, R]:
 
             if isinstance(error, (typer.Exit, typer.Abort, typer.BadParameter)):
                 raise
+            if _terminal_is_gone(error):
+                sys.stdout = open("/dev/null", "w")  # noqa: SIM115 - lives until the process ends
+                raise SystemExit(129) from None
             if _folder_is_gone():
                 what = "the current folder was removed or moved while a shell or a program was in it"
                 fix = "change into a folder that exists, or use --project FOLDER with an absolute path"
@@ -101,6 +105,21 @@ def _folder_is_gone() -> bool:
     except FileNotFoundError:
         return True
     return False
+
+
+def _terminal_is_gone(error: Exception) -> bool:
+    """Whether a terminal that was closed took no more text."""
+    return isinstance(error, OSError) and error.errno == errno.EIO and error.filename is None
+
+
+@contextmanager
+def _to_somebody() -> Iterator[None]:
+    """Write to standard error: if its terminal was closed, nobody is told, and what is at work goes on."""
+    try:
+        yield
+    except OSError as error:
+        if not _terminal_is_gone(error):
+            raise
 
 
 def _coloured() -> bool | None:
@@ -133,9 +152,10 @@ def print_problems(problems: Iterable[Problem], *, label: str = "error") -> None
     import typer
 
     colour = {"error": typer.colors.RED, "warning": typer.colors.YELLOW}[label]
-    for problem in problems:
-        typer.secho(f"{label}: ", fg=colour, bold=True, err=True, nl=False, color=_coloured())
-        typer.echo(str(problem), err=True)
+    with _to_somebody():
+        for problem in problems:
+            typer.secho(f"{label}: ", fg=colour, bold=True, err=True, nl=False, color=_coloured())
+            typer.echo(str(problem), err=True)
 
 
 def print_json(answer: Answer) -> None:
@@ -196,7 +216,8 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
 
 def say(message: str) -> None:
     """Tell the user something beside the result, on one line."""
-    _echo(visible(message), err=True)
+    with _to_somebody():
+        _echo(visible(message), err=True)
 
 
 def _echo(line: str, *, err: bool = False) -> None:
@@ -282,5 +303,10 @@ def live_table(columns: Sequence[str], frame: Callable[[int], Sequence[Sequence[
             shown.add_row(*(Text(visible(cell), no_wrap=True, overflow="ellipsis") for cell in row))
         return shown
 
-    with Live(get_renderable=table, console=out, transient=True):
+    live = Live(get_renderable=table, console=out, transient=True)
+    live.start()
+    try:
         yield True
+    finally:
+        with _to_somebody():
+            live.stop()

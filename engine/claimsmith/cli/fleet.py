@@ -174,9 +174,11 @@ def _run(
 ) -> None:
     from claimsmith.tools.fleet.run import chosen
     from claimsmith.tools.fleet.run import run as run_fleet
+    from claimsmith.tools.many import cores
 
     project = console.find_project()
-    selected, killed = chosen(project, options, wanted, resume=resume)
+    selected, last = chosen(project, options, wanted, resume=resume, processes=cores())
+    console.print_problems(last.gone(project) if last else (), label="warning")
     names = list(selected.needs)
     if not names and not selected.removed:
         console.say("nothing to resume: every stack of the last run is done" if resume else "no stack is selected")
@@ -190,7 +192,7 @@ def _run(
             options,
             selected,
             parallel=parallel,
-            killed=killed,
+            last=last,
             executor=executor,
             report=board.report,
             steps=board.steps,

@@ -41,13 +41,15 @@ class StackSecrets:
     """The secrets provider, such as awskms://…; empty for a passphrase."""
 
 
-def stack_secrets(layout: Layout) -> list[StackSecrets]:
-    """The stacks that have settings, with how their secrets are encrypted."""
+def stack_secrets(layout: Layout, only: str | None = None) -> list[StackSecrets]:
+    """The stacks that have settings, or one of them, with how their secrets are encrypted."""
     found = []
     for path in sorted((layout.root / "stacks").glob("Pulumi.*.yaml")):
+        stack = path.name.removeprefix("Pulumi.").removesuffix(".yaml")
+        if only not in (None, stack):
+            continue
         data = _settings(path, layout)
         salt, provider = str(data.get(SALT) or ""), str(data.get("secretsprovider") or "")
-        stack = path.name.removeprefix("Pulumi.").removesuffix(".yaml")
         shown = path.relative_to(layout.root).as_posix()
         found.append(StackSecrets(stack, shown, salt, "" if provider == "passphrase" else provider))
     return found
@@ -83,7 +85,7 @@ def unfit(layout: Layout, env: Mapping[str, str], stack: str | None = None) -> l
     passphrase = passphrase_in(layout, env)
     kept = layout.private.absolute() / PASSPHRASE
     own = VARIABLE not in env and Path(env.get(FILE_VARIABLE) or kept).absolute() == kept
-    salted = [s for s in stack_secrets(layout) if s.salt and stack in (None, s.stack)]
+    salted = [s for s in stack_secrets(layout, stack) if s.salt]
     source = next((name for name in (VARIABLE, FILE_VARIABLE) if not own and name in env), "")
     return [_unfit(s, source) for s in salted if not _fits(layout, passphrase, s.salt, keep=own)]
 

@@ -23,7 +23,7 @@ from claimsmith.project import backend_errors
 from claimsmith.project.encryption import JOIN, LOCAL, PASSPHRASE, unfit
 from claimsmith.project.load import shown
 from claimsmith.project.project import Project
-from claimsmith.project.writing import write_atomically
+from claimsmith.project.writing import private_folder, write_atomically
 from claimsmith.toolchain import engine_wrapper, private_runs
 
 if TYPE_CHECKING:
@@ -47,9 +47,7 @@ LOGIN = "log in: pulumi login; or name a backend in Pulumi.yaml"
 
 def prepare(project: Project) -> None:
     """Create the private folder: a place for local state, and a passphrase that only this user can read."""
-    project.private.mkdir(mode=0o700, exist_ok=True)
-    state = project.private / STATE
-    state.mkdir(mode=0o700, exist_ok=True)
+    state = private_folder(private_folder(project.private) / STATE)
     if not (state / ".pulumi").exists():
         # Stacks by project, whatever PULUMI_DIY_BACKEND_LEGACY_LAYOUT says: engines from 3.257 on refuse the other one.
         write_atomically(state / ".pulumi" / "meta.yaml", "version: 1\n")

@@ -105,6 +105,16 @@ def _uninterrupted() -> Iterator[None]:
             signal.raise_signal(sent)
 
 
+def private_folder(path: Path) -> Path:
+    """A folder that only this user can read, created where there is none."""
+    try:
+        path.mkdir(mode=0o700, exist_ok=True)
+    except OSError as error:
+        what = f"the folder {path} cannot be created: {error.strerror}"
+        raise WriteError(Problem(what, fix="check the permissions, or remove the file of that name")) from error
+    return path
+
+
 def write_atomically(path: Path, text: str, *, mode: int | None = None) -> bool:
     """Write a whole file or nothing; a file with this text and mode stays as it is. Returns whether it was written."""
     same = path.is_file() and not path.is_symlink() and path.read_bytes() == text.encode()

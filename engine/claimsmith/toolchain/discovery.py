@@ -20,6 +20,7 @@ from importlib import metadata
 from pathlib import Path
 
 from claimsmith.base.errors import Problem, ToolchainError
+from claimsmith.base.printable import one_line
 from claimsmith.toolchain import host, parts, private_runs
 from claimsmith.toolchain.parts import (
     APISERVER,
@@ -62,7 +63,8 @@ class Tried:
 
     def problem(self, name: str, fix: str) -> Problem:
         """The problem of a part that is missing after all of it."""
-        tried = "".join(f"; tried {line}" for line in self.lines.get(name, []))
+        # On one line: a problem shows line breaks as escapes, so that what it quotes can add no line.
+        tried = "".join(f"; tried {one_line(line)}" for line in self.lines.get(name, []))
         return Problem(what=f"{name} ({parts.wanted(name)}) is missing{tried}", fix=fix)
 
 
@@ -151,7 +153,7 @@ def _usable(name: str, env: Mapping[str, str], tried: Tried) -> Iterator[Install
 
 
 def _candidates(name: str, env: Mapping[str, str], tried: Tried) -> Iterator[tuple[Path, str, str]]:
-    """Where a part is: its path, its origin, and its version if its place shows it."""
+    """Where a part is: its path, its origin, and its version where its place tells it."""
     cached = parts.home_of(name, env)
     if name in PROVIDERS:
         yield from _plugins(name, env, tried)

@@ -61,7 +61,7 @@ class _Side:
 
     def remove(self, stack: str) -> bool:
         """Remove a stack, not what it deployed; returns whether it is gone."""
-        return not self._pulumi("stack", "rm", stack, "--force", "--yes", "--preserve-config").returncode
+        return not self._pulumi("stack", "rm", "--stack", stack, "--force", "--yes", "--preserve-config").returncode
 
     def run(self, *words: str) -> str:
         """What a command of the engine prints; a refusal is an error."""
@@ -125,7 +125,7 @@ def _copy(new: _Side, states: Mapping[str, State]) -> list[str]:
         _refuse_taken(new, states, there)
         for stack in sorted({*project.stacks(), *states} - set(there)):
             begun = stack
-            new.run("stack", "init", stack, "--no-select")
+            new.run("stack", "init", "--stack", stack, "--no-select")
             created.append(stack)
             if path := encrypted.get(stack):
                 # The engine replaces a key that it does not use by default; the state and the settings need theirs.
@@ -141,7 +141,7 @@ def _copy(new: _Side, states: Mapping[str, State]) -> list[str]:
         if left:
             problems = error.problems if isinstance(error, DeployError) else (Problem("the move was interrupted"),)
             what = f"{new.url} may still have {counted(len(left), 'stack')} of this attempt: {', '.join(left)}"
-            raise DeployError(*problems, Problem(what, fix=f"if it has: {_removal(new, left[0])}")) from error
+            raise DeployError(*problems, Problem(what, fix=f"if it has: {_removal(new, left)}")) from error
         raise
     return created
 
@@ -180,8 +180,11 @@ def _leave_old(old: _Side, states: Mapping[str, State]) -> list[str]:
     return left
 
 
-def _removal(side: _Side, stack: str) -> str:
-    return f"{workspace.BACKEND_URL}='{side.url}' pulumi stack rm {stack} --force --preserve-config"
+def _removal(side: _Side, stacks: list[str]) -> str:
+    remove = f"{workspace.BACKEND_URL}='{side.url}' pulumi stack rm --force --preserve-config"
+    if len(stacks) == 1:
+        return f"{remove} --stack {stacks[0]}"
+    return f"for stack in {' '.join(stacks)}; do {remove} --yes --stack $stack; done"
 
 
 def _objects(state: State) -> list[tuple[Any, Any]]:
@@ -198,7 +201,9 @@ def _refuse_same(old: _Side, new: _Side) -> None:
 def _refuse_taken(new: _Side, states: Mapping[str, State], there: list[str]) -> None:
     if taken := sorted(stack for stack in there if stack in states):
         what = f"the backend has a stack {taken[0]!r} already, and this project has another one"
-        raise DeployError(Problem(what, fix=f"use another backend; or remove that one: {_removal(new, taken[0])}"))
+        what += f"; so it is with {', '.join(taken[1:])}" if taken[1:] else ""
+        remedy = f"use another backend; or, if a killed move left it there: {_removal(new, taken)}"
+        raise DeployError(Problem(what, fix=remedy))
 
 
 def _refuse_unfinished(old: _Side, states: Mapping[str, State]) -> None:

@@ -78,8 +78,8 @@ class Rig:
         return (self.bin / "calls.txt").read_text().splitlines()
 
     def run(self, options: Options = UP, wanted: Wanted = ALL, **more: Any) -> Result:
-        selection, killed = chosen(self.project, options, wanted)
-        return run(self.project, options, selection, parallel=2, killed=killed, executor=self.address, **more)
+        selection, last = chosen(self.project, options, wanted)
+        return run(self.project, options, selection, parallel=2, last=last, executor=self.address, **more)
 
 
 @pytest.fixture
@@ -109,12 +109,12 @@ def test_a_run_is_what_it_is_here(rig: Rig) -> None:
 def test_a_stack_that_is_missing_is_created_here(rig: Rig) -> None:
     rig.deployed = {"a": 0}
     assert set(states(rig.run(wanted=Wanted(["a", "d"]))).values()) == {"done"}
-    assert rig.asked == [("stack", "init", "d", "--no-select")]
+    assert rig.asked == [("stack", "init", "--stack", "d", "--no-select")]
 
 
 def test_a_stack_that_cannot_be_created_fails_alone(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
     def pulumi(_project: Project, *words: str, **_: object) -> subprocess.CompletedProcess[str]:
-        refused = words[:3] == ("stack", "init", "b")
+        refused = words[:4] == ("stack", "init", "--stack", "b")
         return subprocess.CompletedProcess(words, int(refused), "", "error: no right to create it\n" if refused else "")
 
     monkeypatch.setattr(workspace, "pulumi", pulumi)

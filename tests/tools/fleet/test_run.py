@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import threading
@@ -14,17 +15,20 @@ from typing import Any
 
 import pytest
 import yaml
+from typer.testing import CliRunner
 
-from claimsmith.base.errors import DeployError, EngineError
+from claimsmith.base.errors import DeployError, EngineError, LoadError, WriteError
+from claimsmith.cli.app import app
 from claimsmith.project import workspace
 from claimsmith.project.project import Project
 from claimsmith.toolchain import locks
 from claimsmith.tools import recover
 from claimsmith.tools.fleet import engine, journal, stack
 from claimsmith.tools.fleet.run import Result, chosen, run
-from claimsmith.tools.fleet.schedule import State
-from claimsmith.tools.fleet.selection import Wanted
+from claimsmith.tools.fleet.schedule import Outcome, State
+from claimsmith.tools.fleet.selection import Selection, Wanted
 from claimsmith.tools.fleet.stack import Command, Options
+from claimsmith.tools.many import cores
 from tests.support.fleet_files import committed, engine_program, fleet, named_lock
 
 UP = Options(Command.up)
@@ -54,8 +58,8 @@ class Rig:
         return (self.bin / "calls.txt").read_text().splitlines()
 
     def run(self, options: Options = UP, wanted: Wanted = ALL, *, resume: bool = False, **more: Any) -> Result:
-        selection, killed = chosen(self.project, options, wanted, resume=resume)
-        return run(self.project, options, selection, parallel=2, killed=killed, **more)
+        selection, last = chosen(self.project, options, wanted, resume=resume)
+        return run(self.project, options, selection, parallel=2, last=last, **more)
 
     def lock(self, name: str, pid: int) -> Path:
         """Lock a stack as the engine does."""
@@ -77,6 +81,14 @@ def states(result: Result) -> dict[str, str]:
 
 
 SAME = [["same"]]
+
+
+def test_what_only_a_preview_saw_is_not_reported_as_changed(rig: Rig) -> None:
+    rig.wants({"a": {"fails": "preview"}, "d": {"fails": "up"}})
+    rig.deployed["a"] = 2
+    failed, ran = rig.run(wanted=Wanted(["a", "d"])).outcomes
+    assert (failed.state, dict(failed.changes), failed.destructive, failed.runs) == (State.failed, {}, 0, 1)
+    assert (ran.state, dict(ran.changes)) == (State.failed, {"create": 1})
 
 
 @pytest.mark.parametrize(
@@ -141,12 +153,12 @@ def test_a_stack_that_is_not_in_the_backend_is_created(rig: Rig, monkeypatch: py
 
     def pulumi(_project: Project, *words: str, **_: object) -> subprocess.CompletedProcess[str]:
         asked.append(words)
-        return subprocess.CompletedProcess(words, int(words[2] == "b"), "", "error: no space left")
+        return subprocess.CompletedProcess(words, int(words[3] == "b"), "", "error: no space left")
 
     monkeypatch.setattr(workspace, "pulumi", pulumi)
     rig.deployed = {}
     result = rig.run(wanted=Wanted(["a", "b"]))
-    assert sorted(asked) == [("stack", "init", name, "--no-select") for name in ("a", "b")]
+    assert sorted(asked) == [("stack", "init", "--stack", name, "--no-select") for name in ("a", "b")]
     assert states(result) == {"a": "done", "b": "failed"}
     assert "cannot be created: no space left" in str(result.outcomes[1].problem)
     assert states(rig.run(Options(Command.destroy, allow_destructive=True), Wanted(["a"]))) == {"a": "done"}
@@ -164,6 +176,19 @@ def test_the_review_of_a_base_refuses_before_the_engine_runs(rig: Rig) -> None:
     assert result.exit_code == 11
     allowed = rig.run(Options(Command.up, allow_destructive=True), Wanted(affected=True))
     assert states(allowed) == {"b": "done"}
+
+
+def test_affected_stacks_are_reviewed_on_all_cores(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+
+    def select(_project: Project, _wanted: Wanted, *, processes: int, **_: bool) -> Selection:
+        asked.append(processes)
+        return Selection({})
+
+    monkeypatch.setattr("claimsmith.tools.fleet.run.select", select)
+    monkeypatch.chdir(rig.project.root)
+    assert CliRunner().invoke(app, ["up", "--affected"]).exit_code == 0
+    assert asked == [cores()]
 
 
 def test_files_that_cannot_be_read_fail_before_the_engine_runs(rig: Rig) -> None:
@@ -210,6 +235,26 @@ def test_a_pipeline_runs_until_nothing_changes(rig: Rig, monkeypatch: pytest.Mon
     assert {o.stack: o.runs for o in result.outcomes} == {"a": 3, "b": 4, "d": 1}
     assert result.outcomes[0].changes == {"create": 2, "update": 1}
     assert "still changed in run 4" in str(result.outcomes[1].problem)
+
+
+@pytest.mark.parametrize(
+    ("more", "state", "calls"),
+    [
+        pytest.param({}, "refused", ["up a", "preview a"], id="refused"),
+        pytest.param({"allow_destructive": True}, "done", ["up a", "up a", "up a"], id="allowed"),
+    ],
+)
+def test_each_repeated_run_is_guarded(
+    rig: Rig, monkeypatch: pytest.MonkeyPatch, more: dict[str, bool], state: str, calls: list[str]
+) -> None:
+    """The pipelines read what the first run created, so its preview knew nothing of the second."""
+    monkeypatch.setattr(stack._Run, "_needs_observed_values", lambda _: True)
+    rig.wants({"a": {"ops": [["create"], ["delete"], ["same"]], "previews": [["create", "delete"]]}})
+    (outcome,) = rig.run(Options(Command.up, until_settled=4, **more), Wanted(["a"])).outcomes
+    assert (outcome.state.value, rig.calls) == (state, calls)
+    assert outcome.changes["create"] == 1
+    assert outcome.destructive == 1
+    assert more or "the engine's preview of run 2" in str(outcome.problem)
 
 
 def test_a_plan_without_pipelines_is_not_repeated(rig: Rig) -> None:
@@ -292,6 +337,87 @@ def test_resume_runs_a_stack_again_whose_files_changed(rig: Rig) -> None:
     assert states(rig.run(resume=True, wanted=Wanted())) == {"d": "done"}
 
 
+def test_a_resumed_run_is_resumed_as_a_whole(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was done before stays in the record, and so does what a kill left behind, until it was repaired."""
+    repaired: list[str] = []
+    monkeypatch.setattr(recover, "repair", lambda _project, name: repaired.append(name))
+    rig.deployed = dict.fromkeys("abcd", 1)
+    rig.wants({"b": {"fails": "up"}})
+    rig.run()
+    rig.wants({})
+
+    def killed(outcome: Outcome) -> None:
+        raise MemoryError(outcome.stack)
+
+    with pytest.raises(MemoryError, match="b"):
+        rig.run(resume=True, wanted=Wanted(), report=killed)
+    repaired.clear()
+    path = rig.project.root / "stacks/d/claims/claim.yaml"
+    path.write_text(yaml.safe_dump({**yaml.safe_load(path.read_text()), "spec": {"size": 2}}))
+    assert states(rig.run(resume=True, wanted=Wanted())) == {"b": "done", "c": "done", "d": "done"}
+    assert repaired == ["b"]
+
+
+def test_resume_names_stacks_that_are_gone(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(recover, "repair", lambda *_: None)
+    rig.wants({"a": {"fails": "up"}, "b": {"fails": "up"}})
+    rig.run()
+    rig.wants({})
+    shutil.rmtree(rig.project.root / "stacks" / "a")
+    for left in ({"b": "done", "c": "done"}, {}):
+        selection, last = chosen(rig.project, UP, Wanted(), resume=True)
+        assert last
+        assert [(p.what, bool(p.fix)) for p in last.gone(rig.project)] == [
+            ("the stack 'a' of the last run is gone from the files; its resources stay", True)
+        ]
+        assert states(run(rig.project, UP, selection, parallel=2, last=last)) == left
+
+
+def test_a_stack_whose_files_cannot_be_read_fails_alone(rig: Rig) -> None:
+    (rig.project.root / "stacks/Pulumi.b.yaml").write_text("config: [")
+    result = rig.run()
+    assert states(result) == {"a": "done", "b": "failed", "c": "skipped", "d": "done"}
+    assert "stacks/Pulumi.b.yaml:" in str(result.outcomes[1].problem)
+    assert result.exit_code == 1
+    # What it needs is not known: `destroy` could take it away.
+    with pytest.raises(LoadError, match=r"stacks/Pulumi\.b\.yaml:"):
+        rig.run(Options(Command.destroy, allow_destructive=True))
+    assert states(rig.run(wanted=Wanted(["a"]))) == {"a": "done"}
+
+
+def test_an_interrupt_while_the_backend_is_read_is_no_failure(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The terminal's Ctrl-C reaches the command of the engine too, and ends it."""
+
+    def interrupted(_: Project) -> None:
+        os.kill(os.getpid(), signal.SIGINT)
+        raise DeployError("signal: interrupt")
+
+    monkeypatch.setattr("claimsmith.tools.fleet.run.read_backend", interrupted)
+    result = rig.run(wanted=Wanted(["a", "d"]))
+    assert (states(result), result.exit_code) == ({"a": "stopped", "d": "stopped"}, 130)
+    assert rig.calls == []
+
+
+def test_only_the_user_can_read_logs_and_records(rig: Rig) -> None:
+    rig.run(wanted=Wanted(["a"]))
+    files = [p for p in (rig.project.private / "fleet").iterdir() if p.is_file()]
+    assert {p.name: p.stat().st_mode & 0o777 for p in files} == dict.fromkeys(("a.log", "run.lock", "up.json"), 0o600)
+
+
+def test_a_passphrase_that_does_not_fit_is_explained(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
+    salt = "v1:VBTRh3GdUSA=:v1:c4GuMqSt0rK2lD2r:Oprk6gml7XOW1Sd9JVmJDMAQ6BqM4w=="
+    for name in "ad":
+        config = rig.project.root / f"stacks/Pulumi.{name}.yaml"
+        config.write_text(f"encryptionsalt: {salt}\n{config.read_text()}")
+    env = {**workspace.environment(rig.project), "PULUMI_CONFIG_PASSPHRASE": "wrong"}
+    monkeypatch.setattr(workspace, "environment", lambda _: env)
+    rig.wants({"a": {"fails": "up", "says": "get stack secrets manager: incorrect passphrase"}})
+    failed, other = rig.run(wanted=Wanted(["a", "d"])).outcomes
+    assert "the passphrase of PULUMI_CONFIG_PASSPHRASE does not fit the stack 'a'" in str(failed.problem)
+    assert "claimsmith backend join" in str(failed.problem)
+    assert other.state is State.done
+
+
 @pytest.mark.parametrize(
     ("before", "options", "wanted", "what"),
     [
@@ -336,6 +462,31 @@ def test_refused_options(rig: Rig, options: Options, what: str) -> None:
 def test_two_runs_in_one_project_are_refused(rig: Rig) -> None:
     with journal.alone(rig.project), pytest.raises(DeployError, match="another claimsmith runs many stacks"):
         rig.run()
+
+
+@pytest.mark.parametrize(
+    ("path", "what"),
+    [
+        pytest.param("fleet", "fleet cannot be created: File exists", id="a-file-where-a-folder-is-wanted"),
+        pytest.param("fleet/run.lock/x", "run.lock cannot be written: Is a directory", id="the-lock"),
+        pytest.param("state", "state cannot be created: File exists", id="the-state"),
+    ],
+)
+def test_a_private_folder_that_cannot_be_used_is_no_bug(rig: Rig, path: str, what: str) -> None:
+    (rig.project.private / path).parent.mkdir(parents=True, exist_ok=True)
+    (rig.project.private / path).write_text("")
+    with pytest.raises(WriteError, match=what) as error:
+        rig.run()
+    assert "fix:" in str(error.value)
+
+
+def test_events_that_a_kill_left_behind_are_removed(rig: Rig) -> None:
+    """The next run may be one of other stacks."""
+    left = rig.project.private / "fleet" / "d.events"
+    left.parent.mkdir(parents=True)
+    left.write_text("{}")
+    rig.run(wanted=Wanted(["a"]))
+    assert not left.exists()
 
 
 def test_ctrl_c_stops_in_order_and_resume_goes_on(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:

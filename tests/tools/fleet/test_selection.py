@@ -46,6 +46,31 @@ def test_selected(project: Project, wanted: Wanted, want: dict[str, Any]) -> Non
     assert select(project, wanted).needs == want
 
 
+@pytest.mark.parametrize(
+    ("wanted", "want", "unreadable"),
+    [
+        pytest.param(Wanted(all=True), {"a": (), "b": (), "c": ("b",), "d": ()}, ["b"], id="all"),
+        pytest.param(Wanted(["a", "d"]), {"a": (), "d": ()}, [], id="others"),
+        pytest.param(Wanted(["a", "c"]), {"a": (), "c": ()}, ["c"], id="one-that-needs-it"),
+        pytest.param(Wanted(labels={"region": "eu"}), {"a": (), "b": (), "c": ("b",)}, ["b"], id="by-label"),
+    ],
+)
+@pytest.mark.parametrize("file", ["stacks/Pulumi.b.yaml", "stacks/b/resources/more.yaml"])
+def test_a_stack_whose_files_cannot_be_read_is_kept(
+    project: Project, file: str, wanted: Wanted, want: dict[str, Any], unreadable: list[str]
+) -> None:
+    """What it needs is not known, so those that need it may not run either."""
+    (project.root / file).parent.mkdir(exist_ok=True)
+    (project.root / file).write_text("a: [")
+    found = select(project, wanted, keep_unreadable=True)
+    if wanted.labels and "resources" in file:
+        want, unreadable = {"a": (), "c": ()}, ["c"]
+    assert (found.needs, sorted(found.unreadable)) == (want, unreadable)
+    assert all(f"{file}:" in str(problem) for problem in found.unreadable.values())
+    with pytest.raises(EngineError, match=f"{file}:"):
+        select(project, wanted)
+
+
 def test_affected_are_those_that_the_review_names(project: Project) -> None:
     claim(project, "a", "second")
     (project.root / "stacks/b/claims/claim.yaml").write_text(

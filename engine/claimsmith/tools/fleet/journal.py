@@ -6,20 +6,21 @@ import hashlib
 import json
 import os
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from claimsmith.base.errors import DeployError, LoadError, Problem
+from claimsmith.base.errors import DeployError, EngineError, LoadError, Problem, WriteError
 from claimsmith.base.posix import fcntl
 from claimsmith.project import workspace
 from claimsmith.project.project import Project
-from claimsmith.project.writing import write_atomically
+from claimsmith.project.writing import private_folder, write_atomically
 from claimsmith.tools.fleet.schedule import Outcome, State
 from claimsmith.tools.fleet.stack import FOLDER, Command
 from claimsmith.tools.review.stack import files_of
 
 _LOCK = "run.lock"
+_BEGUN = (State.running, State.failed, State.stopped)
 
 
 @dataclass
@@ -32,6 +33,30 @@ class Journal:
     digests: dict[str, str] = field(default_factory=dict)
     """The files of each stack, in short, when the run began."""
 
+    @property
+    def begun(self) -> frozenset[str]:
+        """The stacks that may have something that nobody finished: of a run that was killed, failed or stopped."""
+        return frozenset(s for s, state in self.states.items() if state in _BEGUN)
+
+    def left(self, project: Project) -> list[str]:
+        """The stacks that are still to do; one that was done is among them again if its files have changed since."""
+        present = set(project.stacks())
+        return [
+            s
+            for s, state in self.states.items()
+            if s in present and (state is not State.done or self.digests[s] != digest(project, s))
+        ]
+
+    def gone(self, project: Project) -> list[Problem]:
+        """A problem for each stack that was not done, and that no run can reach any more."""
+        present = set(project.stacks())
+        gone = [s for s, state in self.states.items() if s not in present and state is not State.done]
+        fix = "destroy it from a revision that has it, or ignore this if nothing of it exists"
+        return [
+            Problem(f"the stack {s!r} of the last run is gone from the files; its resources stay", fix=fix)
+            for s in gone
+        ]
+
     def note(self, outcome: Outcome) -> None:
         """Keep how a stack stands."""
         self.states[outcome.stack] = outcome.state
@@ -40,22 +65,24 @@ class Journal:
     def write(self) -> None:
         """Put it on disk."""
         stacks = {s: {"state": state.value, "files": self.digests.get(s, "")} for s, state in self.states.items()}
-        write_atomically(self.path, json.dumps({"command": self.command.value, "stacks": stacks}, indent=2) + "\n")
+        text = json.dumps({"command": self.command.value, "stacks": stacks}, indent=2)
+        write_atomically(self.path, f"{text}\n", mode=0o600)
 
 
-def begin(project: Project, command: Command, stacks: Sequence[str]) -> Journal:
-    """The journal of a new run, on disk."""
-    states = dict.fromkeys(stacks, State.waiting)
-    journal = Journal(_path(project, command), command, states, {s: digest(project, s) for s in stacks})
+def begin(project: Project, command: Command, stacks: Sequence[str], last: Journal | None = None) -> Journal:
+    """The journal of a new run, on disk; with `last`, of one that goes on, whose other stacks stay as they are."""
+    # Until a stack runs again, what a kill left behind stays known: this run may be killed before.
+    begun = last.begun if last else frozenset()
+    states = dict(last.states) if last else {}
+    states |= {s: State.waiting for s in stacks if s not in begun}
+    digests = {**(last.digests if last else {}), **{s: digest(project, s) for s in stacks}}
+    journal = Journal(_path(project, command), command, states, digests)
     journal.write()
     return journal
 
 
-def left(project: Project, command: Command) -> dict[str, State]:
-    """The stacks of the last run that are still to do, with how they stood when it ended.
-
-    One that was done is among them again if its files have changed since.
-    """
+def read(project: Project, command: Command) -> Journal:
+    """The journal of the last run."""
     path = _path(project, command)
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
@@ -69,12 +96,7 @@ def left(project: Project, command: Command) -> dict[str, State]:
     except (ValueError, KeyError, TypeError, OSError) as error:
         what = f"the record of the last run cannot be read: {error}"
         raise LoadError(Problem(what, fix=f"remove {path}, and start the run anew")) from None
-    present = set(project.stacks())
-    return {
-        s: state
-        for s, state in states.items()
-        if s in present and (state is not State.done or digests[s] != digest(project, s))
-    }
+    return Journal(path, command, states, digests)
 
 
 def digest(project: Project, stack: str) -> str:
@@ -83,8 +105,9 @@ def digest(project: Project, stack: str) -> str:
     config = f"stacks/Pulumi.{stack}.yaml"
     if config in files:
         # The engine writes this file too, and in its own style.
-        entries = [d.data.get("config") for d in project.configs(stack) if d.file == config]
-        files[config] = json.dumps(entries, sort_keys=True, default=str).encode()
+        with suppress(EngineError):
+            entries = [d.data.get("config") for d in project.configs(stack) if d.file == config]
+            files[config] = json.dumps(entries, sort_keys=True, default=str).encode()
     found = hashlib.sha256()
     for path, content in sorted(files.items()):
         found.update(f"{len(path)} {path} {len(content)} ".encode())
@@ -96,13 +119,21 @@ def digest(project: Project, stack: str) -> str:
 def alone(project: Project) -> Iterator[None]:
     """Hold the right to run many stacks in this project; a second run is refused."""
     workspace.prepare(project)
-    (project.private / FOLDER).mkdir(mode=0o700, exist_ok=True)
-    with os.fdopen(os.open(project.private / FOLDER / _LOCK, os.O_RDWR | os.O_CREAT, 0o600), "r+") as file:
+    path = private_folder(project.private / FOLDER) / _LOCK
+    try:
+        lock = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    except OSError as error:
+        what = f"{path} cannot be written: {error.strerror}"
+        raise WriteError(Problem(what, fix="free some space, or check the permissions")) from error
+    with os.fdopen(lock, "r+") as file:
         try:
             fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             what = "another claimsmith runs many stacks in this project"
             raise DeployError(Problem(what, fix="wait until it ends")) from None
+        # Of a run that was killed: whole resources stand in them, and only a run of the same stack would remove them.
+        for events in (project.private / FOLDER).glob("*.events"):
+            events.unlink(missing_ok=True)
         yield
 
 

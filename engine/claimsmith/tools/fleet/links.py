@@ -10,12 +10,14 @@ A stack needs another if one of its resources is marked `claimsmith.io/given-by`
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 from claimsmith.base import fieldpath
 from claimsmith.base.documents import Document
-from claimsmith.base.errors import Collector, LoadError, Problem, Source, suggest
+from claimsmith.base.errors import Collector, EngineError, LoadError, Problem, Source, suggest
 from claimsmith.base.labels import GIVEN_BY
 from claimsmith.base.topological import ordered
 from claimsmith.base.values import object_at
@@ -27,15 +29,22 @@ AFTER = "after"
 LABELS = "labels"
 Needs = dict[str, tuple[str, ...]]
 """The stacks that each stack needs."""
+Unreadable = dict[str, Problem]
+"""The stacks whose files cannot be read, with the reason."""
 
 
-def needs(project: Project, stacks: Sequence[str]) -> Needs:
-    """What each of the stacks needs; a stack that is not there, or a circle, is refused."""
+def needs(project: Project, stacks: Sequence[str], *, unreadable: Unreadable | None = None) -> Needs:
+    """What each of the stacks needs; a stack that is not there, or a circle, is refused.
+
+    `unreadable` takes the problem of each stack whose files cannot be read, where the others are to go on.
+    """
     present = set(project.stacks())
     problems = Collector()
     found: dict[str, list[tuple[str, str]]] = {}
     for stack in stacks:
-        listed = [*_given_by(project, stack), *_after(project, stack)]
+        listed: list[tuple[str, Source]] = []
+        with kept(unreadable, stack):
+            listed = [*_given_by(project, stack), *_after(project, stack)]
         for name, where in listed:
             if name not in present:
                 what = f"the stack {stack!r} needs the stack {name!r}, which is not there"
@@ -46,6 +55,29 @@ def needs(project: Project, stacks: Sequence[str]) -> Needs:
     problems.raise_as(LoadError)
     ordered(list(stacks), found)
     return {stack: tuple(dict.fromkeys(name for name, _ in listed)) for stack, listed in found.items()}
+
+
+@contextmanager
+def kept(unreadable: Unreadable | None, stack: str) -> Iterator[None]:
+    """Keep the problem of a stack's own files, where somebody takes it; what is wrong for all stacks is raised."""
+    try:
+        yield
+    except EngineError as error:
+        own = all(p.where and p.where.file.startswith("stacks/") for p in error.problems)
+        if unreadable is None or not own:
+            raise
+        unreadable.setdefault(stack, error.problems[0])
+
+
+def unknown(needed: Needs, stacks: Iterable[str], unreadable: Unreadable) -> Unreadable:
+    """The stacks of a run whose place in its order is not known: unreadable ones, and those that need one outside."""
+    selected = set(stacks)
+    found = {stack: unreadable[stack] for stack in unreadable if stack in selected}
+    for stack in selected - found.keys():
+        if far := next((n for n in _reached(needed, stack) if n in unreadable and n not in selected), None):
+            what = f"the stack {stack!r} needs {far!r}, which cannot be read: {unreadable[far].what}"
+            found[stack] = replace(unreadable[far], what=what)
+    return found
 
 
 def within(needed: Needs, stacks: Iterable[str]) -> Needs:

@@ -9,12 +9,13 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from claimsmith.base.errors import LoadError, Problem
+from claimsmith.base.errors import EngineError, LoadError, Problem
 from claimsmith.project import workspace
 from claimsmith.project.project import Project
 from claimsmith.toolchain import process
 from claimsmith.tools.fleet import cluster, journal, links
 from claimsmith.tools.fleet.engine import POLL, Children
+from claimsmith.tools.fleet.journal import Journal
 from claimsmith.tools.fleet.schedule import Job, Outcome, Report, State
 from claimsmith.tools.fleet.schedule import run as scheduled
 from claimsmith.tools.fleet.selection import Selection, Wanted, select
@@ -85,21 +86,23 @@ class Here:
             yield pool, partial(run_stack, fleet)
 
 
-def chosen(project: Project, options: Options, wanted: Wanted, *, resume: bool = False) -> tuple[Selection, set[str]]:
-    """The stacks of a run, and those of them whose last run was killed."""
+def chosen(
+    project: Project, options: Options, wanted: Wanted, *, resume: bool = False, processes: int = 1
+) -> tuple[Selection, Journal | None]:
+    """The stacks of a run, and the journal of the last one, if this one goes on with it."""
     _check(options, wanted)
-    if not resume:
-        return select(project, wanted, cache=True), set()
-    if wanted.names or wanted.all or wanted.affected or wanted.labels:
-        what = "--resume goes on with the stacks of the last run, and stacks are selected too"
-        raise LoadError(Problem(what, fix="leave out one of them"))
-    left = journal.left(project, options.command)
-    if not left:
-        return Selection({}), set()
-    selection = select(project, replace(wanted, names=list(left)), cache=True)
-    # A stack that failed or was stopped may have an operation that nobody finished, too.
-    begun = (State.running, State.failed, State.stopped)
-    return selection, {s for s, state in left.items() if state in begun}
+    last = None
+    if resume:
+        if wanted.names or wanted.all or wanted.affected or wanted.labels:
+            what = "--resume goes on with the stacks of the last run, and stacks are selected too"
+            raise LoadError(Problem(what, fix="leave out one of them"))
+        last = journal.read(project, options.command)
+        wanted = replace(wanted, names=last.left(project))
+        if not wanted.names:
+            return Selection({}), last
+    # A stack must not be destroyed before one that may need it.
+    keep = options.command is not Command.destroy
+    return select(project, wanted, cache=True, processes=processes, keep_unreadable=keep), last
 
 
 def run(
@@ -108,17 +111,19 @@ def run(
     selection: Selection,
     *,
     parallel: int,
-    killed: set[str] | None = None,
+    last: Journal | None = None,
     executor: str = "",
     report: Report = lambda _: None,
     steps: Steps = lambda _stack, _steps: None,
 ) -> Result:
     """Run a command on stacks; Ctrl-C stops it, after every stack that runs has ended in order.
 
+    `last` is the journal of the run that this one goes on with.
     `executor` is the address of the cluster on whose workers the stacks run; without it they run here.
     """
     removed = [_removed(review) for review in selection.removed]
-    refusals = _review_refusals(options, selection)
+    unreadable = [Outcome(s, State.failed, problem=problem) for s, problem in selection.unreadable.items()]
+    refusals = [*unreadable, *_review_refusals(options, selection)]
     for outcome in (*removed, *refusals):
         report(outcome)
     ended = {o.stack: o for o in refusals}
@@ -132,12 +137,20 @@ def run(
         journal.alone(project),
         process.handling(lambda *_: runner.interrupt(), process.STOPPING),
     ):
-        backend, deployed = read_backend(project)
+        try:
+            backend, deployed = read_backend(project)
+        except EngineError:
+            # Ctrl-C of a terminal ends that command of the engine, too.
+            if not runner.interrupted:
+                raise
+            stopped = [Outcome(stack, State.stopped) for stack in left]
+            return _result(options, [*removed, *refusals, *stopped], interrupted=True)
         env = workspace.environment(project)
         children = runner.children if isinstance(runner, Here) else Children()
-        fleet = Fleet(project, options, children, env, backend, deployed, frozenset(killed or ()), steps)
+        recovered = last.begun if last else frozenset()
+        fleet = Fleet(project, options, children, env, backend, deployed, recovered, steps)
         with runner.jobs(fleet, left, parallel) as (pool, job):
-            kept = journal.begin(project, options.command, list(selection.needs))
+            kept = journal.begin(project, options.command, list(selection.needs), last)
             for outcome in refusals:
                 kept.note(outcome)
 
@@ -179,7 +192,7 @@ def _review_refusals(options: Options, selection: Selection) -> list[Outcome]:
         return []
     found = []
     for stack, review in selection.reviews.items():
-        if stack not in selection.needs:
+        if stack not in selection.needs or stack in selection.unreadable:
             continue
         if problems := (*review.problems, *review.refusals):
             found.append(Outcome(stack, State.failed, problem=problems[0]))

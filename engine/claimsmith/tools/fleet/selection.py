@@ -36,10 +36,18 @@ class Selection:
     """What the review says of each, where a base is named; stacks without any change have none."""
     removed: tuple[StackReview, ...] = ()
     """The affected stacks that are gone from the files."""
+    unreadable: Mapping[str, Problem] = field(default_factory=dict)
+    """Those whose place in the order is not known, because files cannot be read: no run may begin with them."""
 
 
-def select(project: Project, wanted: Wanted, *, cache: bool = False, processes: int = 1) -> Selection:
-    """The stacks that a command names, with their needs and reviews; for the rest see `each_of`."""
+def select(
+    project: Project, wanted: Wanted, *, cache: bool = False, processes: int = 1, keep_unreadable: bool = False
+) -> Selection:
+    """The stacks that a command names, with their needs and reviews; for `cache` and `processes` see `each_of`.
+
+    A stack whose files cannot be read is refused with all others; with `keep_unreadable` alone, also if nobody can know
+    whether it has the labels.
+    """
     if wanted.names and (wanted.all or wanted.affected):
         other = "--all" if wanted.all else "--affected"
         raise LoadError(Problem(f"stacks are named, and {other} is set too", fix="use one of them"))
@@ -48,16 +56,20 @@ def select(project: Project, wanted: Wanted, *, cache: bool = False, processes: 
     for name in wanted.names:
         project.check_stack(name)
     stacks = list(dict.fromkeys(wanted.names)) or project.stacks()
-    stacks = [s for s in stacks if _has(links.labels(project, s), wanted.labels)] if wanted.labels else stacks
-    needed = links.needs(project, project.stacks())
+    unreadable: links.Unreadable | None = {} if keep_unreadable else None
+    stacks = [s for s in stacks if _labelled(project, s, wanted.labels, unreadable)] if wanted.labels else stacks
+    needed = links.needs(project, project.stacks(), unreadable=unreadable)
     reviews, removed = _reviewed(project, wanted, stacks, cache=cache, processes=processes)
     if wanted.affected:
         stacks = [s for s in stacks if s in reviews]
-    return Selection(links.within(needed, stacks), reviews, removed)
+    return Selection(links.within(needed, stacks), reviews, removed, links.unknown(needed, stacks, unreadable or {}))
 
 
-def _has(labels: Mapping[str, str], wanted: Mapping[str, str]) -> bool:
-    return all(labels.get(key) == value for key, value in wanted.items())
+def _labelled(project: Project, stack: str, wanted: Mapping[str, str], unreadable: links.Unreadable | None) -> bool:
+    with links.kept(unreadable, stack):
+        labels = links.labels(project, stack)
+        return all(labels.get(key) == value for key, value in wanted.items())
+    return True
 
 
 def _reviewed(

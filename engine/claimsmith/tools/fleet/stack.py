@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -12,7 +13,7 @@ from pathlib import Path
 
 from claimsmith.base.errors import DeployError, EngineError, Problem
 from claimsmith.base.printable import counted
-from claimsmith.project import stack_locks, workspace
+from claimsmith.project import encryption, stack_locks, workspace
 from claimsmith.project.project import Project
 from claimsmith.toolchain import locks
 from claimsmith.toolchain.locks import Lock
@@ -90,7 +91,8 @@ def read_backend(project: Project) -> tuple[str, dict[str, int]]:
 
 def create(project: Project, stack: str) -> None:
     """Create a stack in the backend; the engine writes its salt into the stack's settings."""
-    done = workspace.pulumi(project, "stack", "init", stack, "--no-select")
+    # As the value of a flag: a folder may be called `--yes`, and whoever opens a pull request names folders.
+    done = workspace.pulumi(project, "stack", "init", "--stack", stack, "--no-select")
     if done.returncode:
         what = f"the stack {stack!r} cannot be created: {workspace.errors_in(done.stderr)}"
         raise DeployError(Problem(what, fix=f"see: pulumi stack init {stack}"))
@@ -100,7 +102,7 @@ def run_stack(fleet: Fleet, stack: str) -> Outcome:
     """Do to one stack what the run is for."""
     started = time.monotonic()
     log = fleet.log(stack)
-    log.write_bytes(b"")
+    _emptied(log)
     try:
         outcome = _Run(fleet, stack).outcome()
     except EngineError as error:
@@ -124,8 +126,6 @@ class _Run:
             if command in (Command.refresh, Command.destroy):
                 return Outcome(self.stack, State.done)
             create(self.fleet.project, self.stack)
-        if refusal := self._guarded():
-            return refusal
         return self._repeated()
 
     def _recover(self) -> None:
@@ -151,18 +151,20 @@ class _Run:
         ends = self.fleet.outlived and any(self.fleet.gone(lock) is False for lock in held)
         return not self.fleet.children.stopping and (ends or time.monotonic() < deadline)
 
-    def _guarded(self) -> Outcome | None:
-        """The refusal of a stack in which something would be deleted or replaced; also if nobody can tell."""
+    def _guarded(self, run: int) -> Outcome | None:
+        """The refusal of a run that would delete or replace something; also if nobody can tell."""
         options = self.fleet.options
         needless = options.command is not Command.up or options.allow_destructive or options.skip_preview
-        if needless or not self.fleet.deployed.get(self.stack):
+        if needless or (run == 1 and not self.fleet.deployed.get(self.stack)):
             return None
         ran = self._engine(Command.preview)
         if ran.code:
-            return self._failed(ran, runs=1)
+            # It changed nothing.
+            return replace(self._failed(ran, runs=1), changes={}, destructive=0)
         if not ran.events.destroyed:
             return None
-        return refused(self.stack, len(ran.events.destroyed), "the engine's preview", runs=1)
+        by = f"the engine's preview of run {run}" if run > 1 else "the engine's preview"
+        return refused(self.stack, len(ran.events.destroyed), by, runs=1)
 
     def _repeated(self) -> Outcome:
         """Run it; again while its pipelines find more to change, so often as is allowed."""
@@ -171,6 +173,9 @@ class _Run:
         changes: dict[str, int] = {}
         destroyed: set[str] = set()
         for runs in range(1, most + 1):
+            if refusal := self._guarded(runs):
+                number = refusal.destructive + len(destroyed)
+                return replace(refusal, changes=changes, destructive=number, runs=refusal.runs + runs - 1)
             ran = self._engine(options.command)
             changes = {op: changes.get(op, 0) + ran.events.changes.get(op, 0) for op in {*changes, *ran.events.changes}}
             destroyed |= ran.events.destroyed
@@ -229,11 +234,20 @@ class _Run:
         if self.fleet.children.stopping:
             return Outcome(self.stack, State.stopped, ran.events.changes, len(ran.events.destroyed), runs=runs)
         reason = "; ".join(dict.fromkeys(ran.events.errors)) or workspace.errors_in(ran.output)
+        unfit = encryption.unfit(self.fleet.project, self.fleet.env, self.stack) if "passphrase" in reason else []
+        if unfit:
+            return Outcome(self.stack, State.failed, runs=runs, problem=unfit[0])
         log = self.fleet.log(self.stack).relative_to(self.fleet.project.root).as_posix()
         problem = Problem(f"the stack {self.stack!r} failed: {reason}", fix=f"see {log}")
         return Outcome(
             self.stack, State.failed, ran.events.changes, len(ran.events.destroyed), runs=runs, problem=problem
         )
+
+
+def _emptied(log: Path) -> None:
+    """Begin a log anew; only the user can read it."""
+    log.unlink(missing_ok=True)
+    os.close(os.open(log, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
 
 
 def refused(stack: str, number: int, by: str, *, runs: int = 0) -> Outcome:
