@@ -246,6 +246,24 @@ def test_where_the_engine_says_something_else_it_says_why(deployed: Rig) -> None
     assert any("conflict" in what.lower() and "spec.location" in what for what in problems), problems
 
 
+def test_what_is_deployed_and_not_in_the_base_is_told(deployed: Rig) -> None:
+    """A change that was deployed before it was merged: the engine has nothing to do, for these reasons."""
+    rig = deployed
+    rig.write("stacks/dev/claims/one.yaml", claim(rig.name, name="one", storageGB=50))
+    rig.write("stacks/dev/claims/early.yaml", claim(rig.name, name="early"))
+    rig.ok(rig.claimsmith("bind", "dev"))
+    rig.ok(rig.up("dev"))
+    ran, found = review(rig, "--preview")
+    preview = told(found)["preview"]
+    reasons = {(d["ours"], d["engine"], d["why"].partition(", at")[0]) for d in preview["differences"]}
+    assert reasons == {
+        ("created", "same", "it is deployed already, though the base does not have it"),
+        ("updated", "same", "the deployed resource differs from the base"),
+    }
+    assert preview["ops"] == {}
+    assert ran.code == 10
+
+
 def test_a_preview_that_fails_is_told(deployed: Rig) -> None:
     rig = deployed
     rig.write("stacks/Pulumi.dev.yaml", {"config": {"claimsmith:kubeconfig": "nowhere"}})

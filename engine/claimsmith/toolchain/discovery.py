@@ -153,7 +153,7 @@ def _usable(name: str, env: Mapping[str, str], tried: Tried) -> Iterator[Install
 
 
 def _candidates(name: str, env: Mapping[str, str], tried: Tried) -> Iterator[tuple[Path, str, str]]:
-    """Where a part is: its path, its origin, and its version where its place tells it."""
+    """Where a part is: its path, its origin, and its version if its place shows it."""
     cached = parts.home_of(name, env)
     if name in PROVIDERS:
         yield from _plugins(name, env, tried)

@@ -225,7 +225,8 @@ def _word(urn: str) -> str:
 def preview(project: Project, comparison: Comparison) -> Previewed:
     """The engine's preview of a stack, held against the comparison of its files."""
     stack = comparison.new.plan.stack
-    done = workspace.pulumi(project, "preview", "--stack", stack, "--json")
+    # Without the flag, the engine leaves out what it would not change, which then looks as if the program lacked it.
+    done = workspace.pulumi(project, "preview", "--stack", stack, "--json", "--show-sames")
     report = _parsed(done.stdout)
     if done.returncode or report is None:
         return Previewed({}, 0, problems=tuple(_problems(stack, report or {}, done.stderr)))
