@@ -94,6 +94,12 @@ def test_a_pipeline_without_stacks_has_a_job() -> None:
     assert Entry(("a", "b", "c")).to_dict()["name"] == "a and 2 more"
 
 
+@pytest.mark.parametrize("stack", ["1e5", "08", "0o17", "123e4567", "on", "2024-01-01"])
+def test_a_stack_whose_name_looks_like_a_number_is_a_text_for_gitlab(stack: str) -> None:
+    text = matrix(Selection({stack: ()})).gitlab()
+    assert f"  resource_group: '{stack}'\n  variables:\n    CLAIMSMITH_STACKS: '{stack}'\n" in text
+
+
 def test_files_that_cannot_be_read_are_refused(root: Path) -> None:
     (root / "stacks/a/claims/claim.yaml").write_text("a: [")
     ran = run(root)
