@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -15,7 +16,24 @@ TEXTS = st.one_of(
     st.text(max_size=12),
     st.text(alphabet="abz09 .:-_/@'\"#&*!|>%?,[]{}~=<\n\t\\é€", max_size=160),
     st.sampled_from(
-        ["yes", "No", "ON", "null", "~", "1e3", "0x1f", "1_000", "2024-01-01", "1:30", ".5", "-", "", " x"]
+        [
+            "yes",
+            "No",
+            "ON",
+            "null",
+            "~",
+            "1e3",
+            "08",
+            "0o17",
+            "0x1f",
+            "1_000",
+            "2024-01-01",
+            "1:30",
+            ".5",
+            "-",
+            "",
+            " x",
+        ]
     ),
     st.uuids().map(str),
 )
@@ -67,3 +85,18 @@ def test_plain_documents_are_written_here(document: dict[str, Any], monkeypatch:
 def test_what_is_shown_for_a_value_is_written(shown: Any) -> None:
     later = object()
     assert text_of({"x": [later]}, lambda v: shown if v is later else v) == dumped({"x": [shown]})
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["1e5", "08", "0o17", "12e03", "123e4567", "1_2e3", ".5e3", "+1e3", "-1E-3", "1.e5", "0o7_7"],
+)
+def test_texts_that_other_readers_take_for_numbers_have_quotes(text: str) -> None:
+    """YAML 1.2 and the readers of kubectl and GitLab know more numbers than this library: a name would become one."""
+    assert text_of({"k": [text], text: 1}) == f"k:\n- '{text}'\n'{text}': 1\n"
+    assert yaml.safe_load(text_of({"k": text})) == {"k": text}
+
+
+@pytest.mark.parametrize("text", ["1e", "e5", "0o9", "v1e5", "1e5x", "12a"])
+def test_texts_that_nobody_takes_for_numbers_have_none(text: str) -> None:
+    assert text_of({"k": text}) == f"k: {text}\n"

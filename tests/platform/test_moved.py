@@ -142,6 +142,7 @@ def test_a_class_that_is_gone_is_a_warning() -> None:
     assert [w.what for w in catalog.warnings] == ["there is no class 'v11': what it had is not checked"]
 
 
+SINGLE = {"claim": V1["spec"]["claim"], "resource": {"base": BUCKET}}
 AB, BC = klass("v1", a=BUCKET, b=BUCKET), klass("v2", b=BUCKET, c=BUCKET)
 
 
@@ -261,6 +262,46 @@ AB, BC = klass("v1", a=BUCKET, b=BUCKET), klass("v2", b=BUCKET, c=BUCKET)
             "moved[0].renamed",
             "a circle",
             id="circle",
+        ),
+        pytest.param(
+            [AB, klass("v2", c=BUCKET, d=BUCKET), moved(renamed("b", "d"), joined("a", "b", to="c", keeps="a"))],
+            "moved[1].joined",
+            "'b' became two templates: 'd' and 'c'",
+            id="renamed-and-joined",
+        ),
+        pytest.param(
+            [AB, klass("v2", c=BUCKET, d=BUCKET), moved(joined("a", "b", to="c", keeps="a"), renamed("b", "d"))],
+            "moved[1].renamed",
+            "'b' became two templates: 'c' and 'd'",
+            id="joined-and-renamed",
+        ),
+        pytest.param(
+            [
+                klass("v1", a=BUCKET, b=BUCKET, x=BUCKET),
+                klass("v2", c=BUCKET, d=BUCKET),
+                moved(joined("a", "b", to="c", keeps="a"), joined("x", "b", to="d", keeps="x")),
+            ],
+            "moved[1].joined",
+            "'b' became two templates: 'c' and 'd'",
+            id="joined-twice",
+        ),
+        pytest.param(
+            [V1, class_data("v2", {"name": "b", "base": BUCKET}, kind="Cache"), moved(renamed("a", "b"))],
+            "from",
+            "no claim can move from 'v1' to 'v2'",
+            id="a-class-for-other-claims",
+        ),
+        pytest.param(
+            [{**V1, "kind": "ResourceClass", "spec": SINGLE}, V2, moved(renamed("resource", "b"))],
+            "from",
+            "no claim can move from 'v1' to 'v2'",
+            id="a-class-of-another-sort",
+        ),
+        pytest.param(
+            [klass("v2", b=PET), moved(retyped("b", "notatoken"))],
+            "moved[0].retyped.from",
+            "'notatoken' is not the type of a Pulumi resource",
+            id="no-type-of-pulumi",
         ),
         pytest.param([V1, V2, moved(renamed("a", "b")), moved(renamed("a", "b"))], "", "twice", id="two-documents"),
         pytest.param([V2, moved({**renamed("a", "b"), **retyped("b")})], "moved[0]", "is one of", id="two-in-one"),

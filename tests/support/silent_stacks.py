@@ -193,6 +193,16 @@ def _link(root: Path, chance: random.Random) -> None:
         link.symlink_to("../../../shared.yaml")
 
 
+def _folder(root: Path, chance: random.Random) -> None:
+    """A folder in the place of a file."""
+    stack = chance.choice(STACKS)
+    paths = (f"stacks/{stack}/bindings.yaml", f"stacks/{stack}/claims/claims.yaml", f"stacks/Pulumi.{stack}.yaml")
+    path = root / chance.choice([*paths, "components/beta/class.yaml", "claimsmith.yaml", "functions.yaml"])
+    if path.parent.is_dir() and not path.is_dir():
+        path.unlink(missing_ok=True)
+        path.mkdir()
+
+
 def undone(root: Path, _: random.Random) -> None:
     git(root, "checkout", "--quiet", "--force", "HEAD", ".")
     git(root, "clean", "--quiet", "-d", "--force")
@@ -200,5 +210,5 @@ def undone(root: Path, _: random.Random) -> None:
 
 CHANGES: Sequence[Callable[[Path, random.Random], None]] = (
     *(_claim, _escaped, _class, _another_class, _definition, _table, _setting, _ignored, _permissions, _annotation),
-    *(_bindings, _broken, _link, undone, undone, undone),
+    *(_bindings, _broken, _link, _folder, undone, undone, undone),
 )

@@ -93,6 +93,19 @@ def test_a_function_of_the_project_is_never_hidden(root: Path, says: Command) ->
     assert says(root, cache=True) == says(root) != before
 
 
+def test_a_folder_in_the_place_of_a_file_is_never_hidden(root: Path, says: Command) -> None:
+    """A stack without claims needs no bindings: with and without the folder, its files are the same."""
+    write(
+        root,
+        {"stacks/given/resources/given.yaml": {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "n"}}},
+    )
+    git(root, "add", "--all")
+    git(root, "commit", "--quiet", "--message", "given")
+    before = says(root, cache=True)
+    (root / "stacks/given/bindings.yaml").mkdir()
+    assert says(root, cache=True) == says(root) != before
+
+
 def without_entry(path: Path) -> None:
     path.unlink()
 

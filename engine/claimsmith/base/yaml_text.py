@@ -1,4 +1,5 @@
-"""Documents as YAML text, quickly: what `yaml.dump` writes, byte for byte, but for what `printable` makes visible.
+"""Documents as YAML text, quickly: what `yaml.dump` writes, byte for byte, but for what `printable` makes visible and
+for texts that other readers take for numbers.
 
 Most documents are objects, lists and short texts, and these are written here. A document with anything else in it (a
 text of several lines, one long enough to be broken, a key that is no plain text) is written by `yaml.dump` itself.
@@ -25,6 +26,10 @@ _WORDS = frozenset(
     for spelt in (word, word.title(), word.upper())
 )
 
+_NUMBER = re.compile(r"[-+]?(?:0o[0-7_]+|\.?[0-9][0-9_]*(?:\.[0-9_]*)?(?:[eE][-+]?[0-9]+)?)")
+"""What readers of YAML 1.2, of Go and of Ruby take for a number, and the library not always: it writes 1e5 and 08 as
+they are. kubectl and GitLab would read another value than the text."""
+
 _Base: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 
 
@@ -40,7 +45,8 @@ class _Blocks(_Dumper):
 
 
 def _quoted(dumper: Any, text: str) -> Any:
-    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style='"' if printable.needs_quotes(text) else None)
+    style = '"' if printable.needs_quotes(text) else "'" if _NUMBER.fullmatch(text) else None
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
 
 
 def _block(dumper: Any, text: str) -> Any:

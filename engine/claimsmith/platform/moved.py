@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from claimsmith.base.documents import Document
 from claimsmith.base.errors import Collector, ModelError, Problem, suggest
+from claimsmith.base.errors import at as at_
 from claimsmith.base.names import ClassKey, GroupKind
 from claimsmith.base.parse import parse, twice
 from claimsmith.base.values import object_at
@@ -93,15 +94,13 @@ def _read(
         what = f"there is no class {raw.from_!r}: what it had is not checked"
         fix = suggest(raw.from_, names, "remove the line, if the class was removed")
         warnings.append(document.problem(what, "from", fix))
+    # A name stands for a class of each kind of claim that it serves, and for one of each sort of class.
+    sources = {(k[0].group_kind, k[1]): k for k, c in classes.items() if c.name == raw.from_}
+    if sources and not any((k[0].group_kind, k[1]) in sources for k in targets):
+        what = f"no claim can move from {raw.from_!r} to {raw.class_!r}: they serve other kinds, or are of other sorts"
+        raise ModelError(document.problem(what, "from", "name a class of the same kind for the same kind of claim"))
     for key, target in targets.items():
-        source = next(
-            (
-                k
-                for k, c in classes.items()
-                if c.name == raw.from_ and (k[0].group_kind, k[1]) == (key[0].group_kind, key[1])
-            ),
-            None,
-        )
+        source = sources.get((key[0].group_kind, key[1]))
         _Reading(raw, document, target, classes[source] if source else None).add(key, source, lines)
 
 
@@ -157,10 +156,12 @@ class _Reading:
             if step.name in steps:
                 what = f"{step.name!r} has two templates that it was before: {steps[step.name].before!r} and {before!r}"
                 raise self._refused(what, step.at, "keep one of them, or write joined")
-            if before in taken:
-                what = f"{before!r} became two templates: {taken[before]!r} and {step.name!r}"
-                raise self._refused(what, step.at, "write split, and which of them keeps the object")
-            taken[before] = step.name
+            # What is joined and not kept ends there.
+            for name in entry.joined.from_ if entry.joined else (before,):
+                if name in taken:
+                    what = f"{name!r} became two templates: {taken[name]!r} and {step.name!r}"
+                    raise self._refused(what, step.at, "keep one of them, or write split")
+                taken[name] = step.name
             steps[step.name] = step
         for name, (type_, at) in retyped.items():
             steps[name] = replace(steps.get(name, _Step(name, name, at)), type=type_)
@@ -231,7 +232,9 @@ class _Reading:
         template = self._template(self.target, retyped.template, at)
         given = retyped.from_
         if template.native:
-            was, now = Token.parse(given), Token.parse(str(template.base["type"]))
+            with at_(lambda: self.document.source_of(f"{at}.from"), f"{at}.from"):
+                was = Token.parse(given)
+            now = Token.parse(str(template.base["type"]))
             if was.package != now.package:
                 what = f"{was.short} is of another provider than {now.short}: no alias joins them"
                 raise self._refused(what, f"{at}.from", f"remove the entry. {_IMPORT}")

@@ -14,6 +14,7 @@ import hashlib
 import json
 import os
 import re
+import stat
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -67,9 +68,8 @@ def _version(name: str) -> str | None:
 
 
 def _package_files(package: Path) -> list[Path]:
-    return sorted(
-        p for p in package.rglob("*") if p.suffix in {".py", ".yaml", ".json", ".j2", ".jinja"} and p.is_file()
-    )
+    """All files of the program; what Python compiled of them is left out."""
+    return sorted(p for p in package.rglob("*") if p.suffix != ".pyc" and p.is_file())
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,8 @@ class Inputs:
 
     project: Project
     _doubtful: list[Path] = field(default_factory=list)
-    """Files that no digest covers: links, since what they lead to may change without them; unreadable files."""
+    """What no digest covers: links, since what they lead to may change without them; files that cannot be read; folders
+    and other things in the place of files."""
 
     def of(self, stack: str) -> str | None:
         """The digest of what a stack's plan depends on; None if that is unknown."""
@@ -96,7 +97,7 @@ class Inputs:
 
     def _stack_files(self, stack: str) -> dict[str, bytes]:
         stacks = self.project.root / "stacks"
-        return self._read([stacks / stack, stacks / f"Pulumi.{stack}.yaml"])
+        return self._read([stacks / f"Pulumi.{stack}.yaml"], stacks / stack)
 
     def _used(self, texts: Iterable[bytes]) -> list[str]:
         """The folders of the platform that a stack with these files may use."""
@@ -112,7 +113,7 @@ class Inputs:
 
     @cached_property
     def _platform(self) -> dict[str, bytes]:
-        return self._read([self.project.components])
+        return self._read([], self.project.components)
 
     @cached_property
     def _folders(self) -> dict[str, str]:
@@ -166,20 +167,22 @@ class Inputs:
         documents = load([self.project.components / folder], root=self.project.root)
         return all(kind_of(document) in KINDS for document in documents)
 
-    def _read(self, paths: Iterable[Path]) -> dict[str, bytes]:
-        """The contents of files, and of those below folders, by their paths in the project."""
+    def _read(self, files: Iterable[Path], folder: Path | None = None) -> dict[str, bytes]:
+        """The contents of files, and of those below a folder, by their paths in the project."""
         found: dict[str, bytes] = {}
-        for path in paths:
-            for file in sorted(self._below(path)):
-                content = self._content(file)
-                if content is not None:
-                    found[file.relative_to(self.project.root).as_posix()] = content
+        for file in sorted([*files, *(self._below(folder) if folder else ())]):
+            content = self._content(file)
+            if content is not None:
+                found[file.relative_to(self.project.root).as_posix()] = content
         return found
 
     def _content(self, file: Path) -> bytes | None:
+        """What a file holds; None where there is none, or where no digest can tell."""
         try:
-            if not file.is_symlink():
-                return file.read_bytes() if file.is_file() else None
+            if stat.S_ISREG(file.lstat().st_mode):
+                return file.read_bytes()
+        except FileNotFoundError:
+            return None
         except OSError:
             pass
         self._doubtful.append(file)
@@ -189,10 +192,13 @@ class Inputs:
         if not path.is_dir() or path.is_symlink():
             yield path
             return
-        for folder, folders, files in os.walk(path):
+        for folder, folders, files in os.walk(path, onerror=self._unreadable):
             here = Path(folder)
-            yield from (here / name for name in folders if (here / name).is_symlink())
+            yield from (here / name for name in folders if name.endswith(SUFFIXES) or (here / name).is_symlink())
             yield from (here / name for name in files if name.endswith(SUFFIXES))
+
+    def _unreadable(self, error: OSError) -> None:
+        self._doubtful.append(Path(error.filename))
 
 
 def digest_of(sides: Sequence[Inputs], stack: str, *others: object) -> str | None:

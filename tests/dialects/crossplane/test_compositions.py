@@ -212,3 +212,10 @@ def test_names_stand_once(index: int) -> None:
     with pytest.raises(CatalogError) as caught:
         read_catalog([*PLATFORM, twin])
     assert "occurs twice" in caught.value.problems[0].what
+
+
+@pytest.mark.parametrize("metadata", [3.5, "text", [], {"name": 1}, None])
+def test_an_environment_of_a_stack_without_a_name_is_refused(metadata: Any) -> None:
+    data = {"apiVersion": "apiextensions.crossplane.io/v1beta1", "kind": "EnvironmentConfig", "metadata": metadata}
+    with pytest.raises(CatalogError, match="the EnvironmentConfig has no name"):
+        read_catalog([], [document(data)])

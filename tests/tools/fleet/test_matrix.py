@@ -15,6 +15,8 @@ from claimsmith.base.errors import LoadError
 from claimsmith.cli.app import app
 from claimsmith.tools.fleet.matrix import Entry, Matrix, matrix
 from claimsmith.tools.fleet.selection import Selection
+from claimsmith.tools.review import StackReview
+from claimsmith.tools.review.changes import Level, ReviewWarning
 from tests.support.fleet_files import committed, fleet
 from tests.support.samples import claim_data, class_ref
 
@@ -34,6 +36,27 @@ def named(found: Matrix) -> list[list[str]]:
 )
 def test_waves(needs: dict[str, Any], runners: int, want: list[list[str]]) -> None:
     assert named(matrix(Selection(needs), runners=runners)) == want
+
+
+LOUD = StackReview("x", warnings=(ReviewWarning("data-deleted", Level.danger, "it is deleted"),))
+
+
+@pytest.mark.parametrize(
+    ("destructive", "runners", "want"),
+    [
+        pytest.param("c", 2, [("a b d e", False), ("c", True)], id="one"),
+        pytest.param("abc", 3, [("d", False), ("e", False), ("a b c", True)], id="most-of-them"),
+        pytest.param("abcde", 2, [("a c e", True), ("b d", True)], id="all"),
+        pytest.param("c", 1, [("a b c d e", True)], id="one-runner"),
+    ],
+)
+def test_stacks_are_not_deployed_with_what_destructive_ones_are_permitted(
+    destructive: str, runners: int, want: list[tuple[str, bool]]
+) -> None:
+    found = matrix(Selection(dict.fromkeys("abcde", ()), dict.fromkeys(destructive, LOUD)), runners=runners)
+    assert [(" ".join(e.stacks), e.destructive) for e in found.waves[0]] == want
+    assert all(len({s in destructive for s in e.stacks}) == 1 for e in found.waves[0]) or runners == 1
+    assert len(found.waves[0]) <= runners
 
 
 @pytest.mark.parametrize("name", ["a b", "$(reboot)", "a;b", "-rf", "a\nb"])
@@ -92,6 +115,12 @@ def test_a_pipeline_without_stacks_has_a_job() -> None:
     }
     assert Matrix(()).github() == {"count": 0, "waves": [], "removed": []}
     assert Entry(("a", "b", "c")).to_dict()["name"] == "a and 2 more"
+
+
+@pytest.mark.parametrize("stack", ["1e5", "08", "0o17", "123e4567", "on", "2024-01-01"])
+def test_a_stack_whose_name_looks_like_a_number_is_a_text_for_gitlab(stack: str) -> None:
+    text = matrix(Selection({stack: ()})).gitlab()
+    assert f"  resource_group: '{stack}'\n  variables:\n    CLAIMSMITH_STACKS: '{stack}'\n" in text
 
 
 def test_files_that_cannot_be_read_are_refused(root: Path) -> None:

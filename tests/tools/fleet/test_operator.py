@@ -86,6 +86,14 @@ def test_refused(root: Path, words: list[str], what: str) -> None:
     assert what in ran.stderr
 
 
+def test_a_name_that_services_and_pods_can_have(tmp_path: Path) -> None:
+    """The operator names a Service and a StatefulSet after each object: neither may have dots."""
+    made = fleet(tmp_path, ("eu.shop_1", "a" * 37))
+    objects = stack_objects(made, {"eu.shop_1": (), "a" * 37: ()}, OperatorSource(REPOSITORY, "main", "s3://state"))
+    assert [o["metadata"]["name"] for o in objects] == ["shop-eu-shop-1", "shop-" + "a" * 37]
+    assert objects[0]["spec"]["stack"] == "organization/shop/eu.shop_1"
+
+
 def test_a_backend_on_this_machine_is_refused(root: Path) -> None:
     (root / "Pulumi.yaml").write_text("name: shop\nbackend: {url: 'file://./state'}\n")
     assert "is on this machine" in run(root, "--all").stderr
@@ -95,7 +103,9 @@ def test_a_backend_on_this_machine_is_refused(root: Path) -> None:
     ("stacks", "what"),
     [
         pytest.param(("a_b", "a-b"), "would be one object: 'shop-a-b'", id="the-same-name"),
+        pytest.param(("a_b", "a.b"), "would be one object: 'shop-a-b'", id="the-same-name-by-a-dot"),
         pytest.param(("a.",), "cannot be the name of an object", id="no-name"),
+        pytest.param(("a" * 38,), "42 of them at most", id="too-long-for-the-operators-pods"),
     ],
 )
 def test_refused_names(tmp_path: Path, stacks: tuple[str, ...], what: str) -> None:

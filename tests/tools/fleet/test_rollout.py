@@ -20,6 +20,9 @@ from claimsmith.tools.bind import bind
 from claimsmith.tools.fleet.rollout import Rollout, Wave, rollout
 from claimsmith.tools.fleet.usage import usage
 from claimsmith.tools.generate import generate
+from claimsmith.tools.review import snapshot
+from tests.support.crossplane_documents import BUCKET as COMPOSED
+from tests.support.crossplane_documents import composition, definition
 from tests.support.fleet_files import committed
 from tests.support.samples import BUCKET, claim_data, class_data, class_ref, contents, write_files
 
@@ -54,11 +57,16 @@ def project(tmp_path: Path) -> Project:
         files[f"stacks/{stack}/claims/claims.yaml"] = yaml.safe_dump_all(claims(stack), sort_keys=False)
         region = "eu" if stack == "a" else "us"
         files[f"stacks/Pulumi.{stack}.yaml"] = yaml.safe_dump({"config": {"claimsmith:labels": {"region": region}}})
-    made = Project(write_files(tmp_path, files))
+    return bound(tmp_path, files)
+
+
+def bound(root: Path, files: dict[str, str | bytes]) -> Project:
+    """A project with its claims bound, committed."""
+    made = Project(write_files(root, files))
     generate(made, check=False)
-    for stack in STACKS:
+    for stack in made.stacks():
         bind(made, stack)
-    committed(tmp_path)
+    committed(root)
     return made
 
 
@@ -304,6 +312,14 @@ def test_usage_names_older_texts_and_classes_that_are_gone(project: Project) -> 
     assert [u.exists for u in usage(project) if u.klass.name == "v1"] == [False]
 
 
+def test_nobody_returns_to_a_class_that_is_gone(project: Project) -> None:
+    roll(project, edit_claims=True)
+    (project.root / "components/v1/class.yaml").unlink()
+    (project.root / "components/v1/component.py").unlink()
+    with pytest.raises(EngineError, match="the class 'v1' is gone, and claims cannot move to it"):
+        roll(project, back=True)
+
+
 def test_a_class_that_is_gone_is_brought_back_first(project: Project) -> None:
     """A wave leaves claims on the class, and no stack can be planned then."""
     (project.root / "components/v1/class.yaml").unlink()
@@ -330,3 +346,123 @@ def test_a_broken_record_of_any_stack_writes_nothing(project: Project, text: str
     with pytest.raises(EngineError, match=what):
         roll(project, "canary=yes")
     assert contents(project.root) == before
+
+
+CLAIMED = {"claimNames": {"kind": "BucketClaim", "plural": "bucketclaims"}, "defaultCompositionRef": {"name": "c1"}}
+
+
+def composed(name: str, *parts: dict[str, Any]) -> dict[str, Any]:
+    """A composition of buckets."""
+    data = composition(resources=[*parts])
+    return {**data, "metadata": {"name": name}}
+
+
+def bucket(region: str) -> dict[str, Any]:
+    return {"name": "bucket", "base": {**COMPOSED, "spec": {"forProvider": {"region": region}}}}
+
+
+def asked(name: str, kind: str = "BucketClaim", labels: Any = None, **spec: Any) -> dict[str, Any]:
+    namespace = {} if kind.startswith("X") else {"namespace": "default"}
+    metadata = {"name": name, **namespace, **({"labels": labels} if labels else {})}
+    return {"apiVersion": "example.org/v1", "kind": kind, "metadata": metadata, "spec": {"size": 1, **spec}}
+
+
+def crossplane(root: Path, *claims: dict[str, Any], more: Any = None, **defined: Any) -> Project:
+    """A definition with two compositions, and claims of it in the stack `a`."""
+    files: dict[str, Any] = {
+        "components/x/definition.yaml": [definition(**{**CLAIMED, **defined})],
+        "components/c1/composition.yaml": [composed("c1", bucket("eu"))],
+        "components/c2/composition.yaml": [composed("c2", bucket("us"))],
+        "stacks/a/claims/claims.yaml": claims,
+        **(more or {}),
+    }
+    return bound(root, {path: yaml.safe_dump_all(data, sort_keys=False) for path, data in files.items()})
+
+
+def test_claims_of_a_definition_move_with_their_composites(tmp_path: Path) -> None:
+    ref: Any = {"compositionRef": {"name": "c1"}}
+    made = crossplane(tmp_path, asked("one", labels={"canary": "yes"}), asked("two", **ref), asked("x", "XBucket"))
+    before = contents(made.root / "stacks")
+    found = rollout(made, "c1", "c2", Wave.parse("canary=yes"))
+    assert [c.record.claim.name.partition("-")[0] for c in found.moved] == ["one"], "a label of the claim"
+    assert [item.reason for item in found.left] == ["its compositionRef names the class: use --edit-claims"]
+    found = rollout(made, "c1", "c2", Wave(), edit_claims=True)
+    assert (len(found.moved), found.left, on(made, "c2")) == (2, (), 3)
+    assert "name: c1" not in (made.root / "stacks/a/claims/claims.yaml").read_text()
+    ran = run(made, "review", "--output", "json")
+    review = json.loads(ran.stdout)
+    assert [w["what"] for w in review["warnings"]] == ["3 of 3 claims move now, from c1 to c2"]
+    rows = {(c["change"], c["classBefore"].rpartition("/")[2], c["reason"]) for c in review["stacks"][0]["claims"]}
+    default = "rollout from c1; default of its definition"
+    assert rows == {("rebound", "c1", default), ("rebound", "c1", "rollout from c1; compositionRef")}
+    rollout(made, "c1", "c2", Wave(), back=True, edit_claims=True)
+    assert contents(made.root / "stacks") == before
+
+
+PARENT: Any = {"group": "example.org", "names": {"kind": "XParent", "plural": "xparents"}}
+NESTED: Any = {"name": "nested", "base": {"apiVersion": "example.org/v1", "kind": "XBucket"}}
+SINGLE = {
+    "apiVersion": "infrastructure.crossplane.io/v1alpha1",
+    "kind": "ResourceClass",
+    "metadata": {"name": "single"},
+    "spec": {
+        "claim": {"apiVersion": "database.example.org/v1alpha1", "kind": "Database"},
+        "resource": {"base": BUCKET},
+    },
+}
+
+
+def test_composites_within_a_composition_move_unless_it_names_their_class(tmp_path: Path) -> None:
+    named = {**NESTED, "name": "named", "base": {**NESTED["base"], "spec": {"compositionRef": {"name": "c1"}}}}
+    parent = composed("parent", NESTED, named)
+    parent["spec"]["compositeTypeRef"]["kind"] = "XParent"
+    xrd = definition(**PARENT)
+    xrd["metadata"]["name"] = "xparents.example.org"
+    more = {"components/parent/platform.yaml": [xrd, parent]}
+    made = crossplane(tmp_path, asked("p", "XParent"), more=more)
+    found = rollout(made, "c1", "c2", Wave(), edit_claims=True)
+    reason = "its compositionRef, in components/parent/platform.yaml, names the class: change it there"
+    assert (len(found.moved), [item.reason for item in found.left]) == (1, [reason])
+
+
+def test_a_class_that_a_definition_forces(tmp_path: Path) -> None:
+    """Forced later, it applies to claims that are bound already only by a rollout or a rebinding."""
+    made = crossplane(tmp_path, asked("one"), asked("two"))
+    path = made.root / "components/x/definition.yaml"
+    path.write_text(path.read_text().replace("defaultCompositionRef", "enforcedCompositionRef"))
+    assert [item.reason for item in rollout(made, "c1", "c2", Wave()).left] == ["its definition forces c1"] * 2
+    path.write_text(path.read_text().replace("name: c1", "name: c2"))
+    before = contents(made.root / "stacks")
+    assert len(rollout(made, "c1", "c2", Wave.parse("1")).moved) == 1
+    assert len(rollout(made, "c1", "c2", Wave(), back=True).moved) == 1
+    assert contents(made.root / "stacks") == before
+
+
+def test_a_class_of_another_sort_moves_nobody(tmp_path: Path) -> None:
+    ref = {**class_ref("single"), "kind": "ResourceClass"}
+    files = {
+        "components/single/class.yaml": yaml.safe_dump(SINGLE),
+        "components/v2/class.yaml": yaml.safe_dump(V2),
+        "stacks/a/claims/claims.yaml": yaml.safe_dump(claim_data("x", classRef=ref)),
+    }
+    [left] = rollout(bound(tmp_path, {**files}), "single", "v2", Wave(), edit_claims=True).left
+    assert left.reason.startswith("its class is a ResourceClass, and v2 is a CompositeResourceClass")
+
+
+def test_a_wave_asks_the_plugins_of_the_project(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A path that leads out of the project leads elsewhere from a copy: into a folder where anybody may write."""
+    program = project.root.parent / "plugins" / "pulumi-resource-pets"
+    program.parent.mkdir()
+    program.write_text("")
+    plugins = {"providers": [{"name": "pets", "path": "../plugins"}]}
+    (project.root / "Pulumi.yaml").write_text(yaml.safe_dump({"name": "shop", "runtime": "python", "plugins": plugins}))
+    asked_for: list[Any] = []
+    read = snapshot.read_snapshot
+
+    def noted(*rest: Any, **more: Any) -> Any:
+        asked_for.append(more["plugins"])
+        return read(*rest, **more)
+
+    monkeypatch.setattr(snapshot, "read_snapshot", noted)
+    roll(project, "1", check=True)
+    assert asked_for == [{"pets": program.resolve()}] * 2

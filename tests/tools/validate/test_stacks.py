@@ -76,6 +76,14 @@ def linked(root: Path) -> None:
     (root / "stacks/a/claims/linked.yaml").symlink_to("../../../elsewhere.yaml")
 
 
+def folder(path: str) -> Callable[[Path], None]:
+    def change(root: Path) -> None:
+        (root / path).unlink(missing_ok=True)
+        (root / path).mkdir()
+
+    return change
+
+
 NAMESPACE = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "given"}}
 FUNCTION = {"apiVersion": "pkg.crossplane.io/v1", "kind": "Function", "metadata": {"name": "function-own"}}
 ALL = [*STACKS]
@@ -109,6 +117,9 @@ ALL = [*STACKS]
         pytest.param(added("components/bindable.yaml", {}), ALL, id="the-table-of-bindable-kinds"),
         pytest.param(added("components/alpha/broken.yaml", "kind: ["), ALL, id="a-file-that-cannot-be-read"),
         pytest.param(linked, ALL, id="a-link"),
+        pytest.param(folder("stacks/a/bindings.yaml"), ALL, id="a-folder-in-the-place-of-bindings"),
+        pytest.param(folder("functions.yaml"), ALL, id="a-folder-in-the-place-of-a-file"),
+        pytest.param(folder("components/alpha/more.yaml"), ALL, id="a-folder-with-the-name-of-a-file"),
     ],
 )  # fmt: skip
 def test_what_a_change_makes_to_be_planned(
@@ -176,6 +187,13 @@ def test_libraries_are_a_part_of_the_program(monkeypatch: pytest.MonkeyPatch, wh
 
     monkeypatch.setattr(stack_inputs.metadata, "version", other)
     assert stack_inputs.program.__wrapped__() != before
+
+
+def test_every_file_of_the_program_is_a_part_of_it() -> None:
+    package = Path(stack_inputs.__file__).parents[1]
+    counted = set(stack_inputs._package_files(package))
+    missing = [p for p in package.rglob("*") if p.is_file() and "__pycache__" not in p.parts and p not in counted]
+    assert missing == []
 
 
 def test_an_sdk_is_known_by_its_place_and_its_files(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from claimsmith.base.documents import Document
 from claimsmith.base.errors import Collector, ModelError, Problem
 from claimsmith.base.names import ClassKey, GroupKind
 from claimsmith.base.parse import twice
+from claimsmith.base.values import object_at
 from claimsmith.dialects.common.klass import Class, SecretDestination, Template
 from claimsmith.dialects.crossplane import composition, xrd
 from claimsmith.dialects.crossplane.dialect import CLAIMS
@@ -115,7 +116,7 @@ def claiming(defined: Xrd) -> Class:
 
 
 def _name(document: Document) -> str:
-    name = (document.data.get("metadata") or {}).get("name")
+    name = object_at(document.data, "metadata").get("name")
     if not isinstance(name, str):
         where = document.source_of("metadata")
         raise ModelError(Problem(f"the {ENVIRONMENT.kind} has no name", where, "metadata.name", "add it"))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -86,10 +86,24 @@ def matrix(selection: Selection, *, runners: int = MOST) -> Matrix:
     problems.raise_as(LoadError)
     destructive = {stack for stack, review in selection.reviews.items() if review.destructive}
     found = tuple(
-        tuple(Entry(tuple(part), bool(destructive & set(part))) for part in _parts(wave, runners))
+        tuple(Entry(tuple(part), bool(destructive & set(part))) for part in _jobs(wave, destructive, runners))
         for wave in waves(selection.needs)
     )
     return Matrix(found, tuple(review.stack for review in selection.removed))
+
+
+def _jobs(wave: Sequence[str], destructive: Collection[str], most: int) -> list[Sequence[str]]:
+    """The stacks of a wave in so many jobs at most.
+
+    What is permitted to a job is permitted to all its stacks: destructive ones have jobs of their own, unless there is
+    one job alone.
+    """
+    loud = [stack for stack in wave if stack in destructive]
+    quiet = [stack for stack in wave if stack not in destructive]
+    if len(wave) <= most or most == 1 or not (loud and quiet):
+        return _parts(wave, most)
+    share = max(1, min(most - 1, len(loud) * most // len(wave)))
+    return [*_parts(quiet, most - share), *_parts(loud, share)]
 
 
 def _parts(stacks: Sequence[str], most: int) -> list[Sequence[str]]:

@@ -16,7 +16,9 @@ from claimsmith.tools.fleet.links import Needs
 API_VERSION = "pulumi.com/v1"
 DIY_ORGANIZATION = "organization"
 """What every backend but a Pulumi service calls the organization."""
-_NAME = re.compile(r"[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?")
+# The operator (2.x) creates a Service and a StatefulSet `<name>-workspace`: a Service's name is a label that begins
+# with a letter, and a label of the StatefulSet's pods holds its name with a hash of ten characters, 63 in all.
+_NAME = re.compile(r"[a-z]([a-z0-9-]{0,40}[a-z0-9])?")
 _SERVICE = ("https://", "http://")
 
 
@@ -39,7 +41,7 @@ def stack_objects(project: Project, needs: Needs, source: OperatorSource) -> lis
     """An object for each stack; one that needs others names them as its prerequisites."""
     backend = source.backend or _backend(project)
     organization = source.organization or _organization(backend)
-    names = {stack: f"{project.name}-{stack}".lower().replace("_", "-") for stack in needs}
+    names = {stack: re.sub(r"[_.]", "-", f"{project.name}-{stack}".lower()) for stack in needs}
     _check_names(names)
     return [
         _object(project, stack, names, needs[stack], source, f"{organization}/{project.name}/{stack}", backend)
@@ -100,7 +102,7 @@ def _check_names(names: Mapping[str, str]) -> None:
     for stack, name in names.items():
         if not _NAME.fullmatch(name):
             what = f"the stack {stack!r} cannot be the name of an object: {name!r}"
-            problems.add(Problem(what, fix="rename it: letters, digits, dots and dashes"))
+            problems.add(Problem(what, fix="rename it: letters, digits and dashes, 42 of them at most"))
         if name in taken:
             what = f"the stacks {taken[name]!r} and {stack!r} would be one object: {name!r}"
             problems.add(Problem(what, fix="rename one of them"))

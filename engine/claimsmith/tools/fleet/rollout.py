@@ -21,7 +21,6 @@ from typing import Any
 from claimsmith.base.documents import Document
 from claimsmith.base.errors import BindingError, LoadError, Problem, suggest
 from claimsmith.base.names import ClaimKey, ClassKey
-from claimsmith.base.printable import counted
 from claimsmith.base.values import object_at
 from claimsmith.dialects.common.claim import Claim
 from claimsmith.dialects.common.klass import Class
@@ -30,11 +29,13 @@ from claimsmith.platform.binding import Record
 from claimsmith.platform.catalog import Catalog
 from claimsmith.project.load import read_text
 from claimsmith.project.project import Project
+from claimsmith.project.settings import outside_plugins
 from claimsmith.project.writing import write_atomically, write_together
 from claimsmith.tools.bind import bind
 from claimsmith.tools.fleet import links
 from claimsmith.tools.review import StackReview
 from claimsmith.tools.review.changes import ROLLOUT
+from claimsmith.tools.review.project import wave_text
 from claimsmith.tools.review.stack import review_stack
 
 _COPIED = ("components", "stacks", "functions")
@@ -122,8 +123,7 @@ class Rollout:
     @property
     def summary(self) -> str:
         """The wave in one sentence."""
-        verb = "moves" if len(self.moved) == 1 else "move"
-        return f"{len(self.moved)} of {counted(self.total, 'claim')} {verb} now, from {self.source} to {self.target}"
+        return wave_text(len(self.moved), self.total, self.source, self.target)
 
     def to_dict(self) -> dict[str, Any]:
         """The wave for a machine to read."""
@@ -155,7 +155,7 @@ def rollout(
     Nothing is written if the review finds a problem, or something that is deleted or replaced and not allowed.
     """
     start, end = (target, source) if back else (source, target)
-    _check_names(project, source, target)
+    _check_names(project, source, target, end)
     found = list(_candidates(project, start, end, back=back, edit_claims=edit_claims))
     left = tuple(item for item in found if isinstance(item, Left))
     movable = sorted((c for c in found if isinstance(c, Candidate)), key=lambda c: _turn(c, source, target))
@@ -165,7 +165,11 @@ def rollout(
         return result
     with _copied(project) as copy:
         files = _changed(project, copy, moved)
-        reviews = {stack: review_stack(project, copy, stack) for stack in sorted({c.stack for c in moved})}
+        # A path of a plugin that leads out of the project leads elsewhere from the copy.
+        plugins = outside_plugins(project.root)
+        reviews = {
+            stack: review_stack(project, copy, stack, plugins=plugins) for stack in sorted({c.stack for c in moved})
+        }
         problems = [p for review in reviews.values() for p in (*review.problems, *review.refusals)]
         if problems:
             raise BindingError(*problems)
@@ -192,15 +196,19 @@ def _turn(candidate: Candidate, source: str, target: str) -> str:
     return hashlib.sha256(f"{source}|{target}|{candidate.stack}|{candidate.record.claim}".encode()).hexdigest()
 
 
-def _check_names(project: Project, source: str, target: str) -> None:
+def _check_names(project: Project, source: str, target: str, end: str) -> None:
+    """Refuse names of no class; claims can leave a class that is gone, and not move to it."""
     names = sorted({key.name for key, _ in project.catalog().classes})
-    recorded = {r.klass.name for stack in project.stacks() for r in project.records(stack)}
+    records = [r for stack in project.stacks() for r in project.records(stack)]
+    recorded = {key.name for r in records for key in (r.klass, r.previous) if key}
     if source == target:
         raise LoadError(Problem(f"{source!r} is both classes", fix="name the class that the claims move to"))
-    if target not in names:
-        raise LoadError(Problem(f"there is no class {target!r}", fix=suggest(target, names)))
-    if source not in {*names, *recorded}:
-        raise LoadError(Problem(f"there is no class {source!r}", fix=suggest(source, names)))
+    for name in (target, source):
+        if name not in {*names, *recorded}:
+            raise LoadError(Problem(f"there is no class {name!r}", fix=suggest(name, names)))
+    if end not in names:
+        what = f"the class {end!r} is gone, and claims cannot move to it"
+        raise LoadError(Problem(what, fix=f"bring its files back; or name another class: {', '.join(names)}"))
 
 
 def _candidates(project: Project, start: str, end: str, *, back: bool, edit_claims: bool) -> Iterator[Candidate | Left]:
@@ -210,27 +218,65 @@ def _candidates(project: Project, start: str, end: str, *, back: bool, edit_clai
         records = [r for r in records if not back or _came_from(r, end)]
         if not records:
             continue
-        catalog = project.catalog(stack)
+        known = _known(project, stack, [record.claim for record in records])
         own = links.labels(project, stack)
         for record in records:
-            yield _candidate(stack, record, catalog, end, own, edit_claims=edit_claims)
+            yield _candidate(stack, record, known, end, own, back=back, edit_claims=edit_claims)
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """The claims of a stack, and where rollouts need them the composites within them."""
+
+    catalog: Catalog
+    claims: Mapping[ClaimKey, Claim]
+    above: Mapping[ClaimKey, Claim]
+    """For each of them, the claim of the stack's files that it is a part of, or is."""
+
+
+def _known(project: Project, stack: str, wanted: Iterable[ClaimKey]) -> _Known:
+    catalog = project.catalog(stack)
+    if catalog.claims.keys() >= set(wanted):
+        return _Known(catalog, catalog.claims, catalog.claims)
+    # What a claim of a definition gets its resources from is the class of a composite within it.
+    catalog, expansion = project.expand(stack)
+    within = [(draft.binding.claim, root.binding.claim) for root in expansion.drafts for draft in root.walk()]
+    claims = {**{claim.key: claim for claim, _ in within}, **catalog.claims}
+    return _Known(catalog, claims, {**{claim.key: root for claim, root in within}, **catalog.claims})
 
 
 def _candidate(
-    stack: str, record: Record, catalog: Catalog, end: str, labels: Mapping[str, str], *, edit_claims: bool
+    stack: str,
+    record: Record,
+    known: _Known,
+    end: str,
+    labels: Mapping[str, str],
+    *,
+    back: bool,
+    edit_claims: bool,
 ) -> Candidate | Left:
-    claim = catalog.claims.get(record.claim)
-    serving = [c for c in catalog.serving(record.claim.group_kind) if c.name == end]
+    claim = known.claims.get(record.claim)
+    serving = [c for c in known.catalog.serving(record.claim.group_kind) if c.name == end]
     klass = next((c for c in serving if c.key.group_kind == record.klass.group_kind), None)
     if claim is None:
-        return Left(stack, record.claim, "it is composed by another claim, or gone")
+        return Left(stack, record.claim, "its claim is gone")
+    if klass is None and serving:
+        kinds = f"a {record.klass.group_kind.kind}, and {end} is a {serving[0].key.group_kind.kind}"
+        return Left(stack, record.claim, f"its class is {kinds}: rebind it (claimsmith bind --rebind)")
     if klass is None:
         return Left(stack, record.claim, f"{end} does not serve {record.claim.group_kind} in this stack")
     named = bool(claim.class_ref and not claim.force)
+    field_ = f"{claim.word.rpartition('.')[2]}Ref"
+    if named and claim.document.file.startswith("components/"):
+        return Left(stack, record.claim, f"its {field_}, in {claim.document.file}, names the class: change it there")
     if named and not edit_claims:
-        return Left(stack, record.claim, f"its {claim.word.rpartition('.')[2]}Ref names the class: use --edit-claims")
-    metadata = object_at(claim.document.data, "metadata")
-    given = {str(k): str(v) for k, v in object_at(metadata, "labels").items()}
+        return Left(stack, record.claim, f"its {field_} names the class: use --edit-claims")
+    if claim.force and claim.force != klass.key and not back:
+        return Left(stack, record.claim, f"its definition forces {claim.force.name}")
+    given: dict[str, str] = {}
+    for part in (known.above[record.claim], claim):
+        metadata = object_at(part.document.data, "metadata")
+        given |= {str(k): str(v) for k, v in object_at(metadata, "labels").items()}
     return Candidate(stack, record, claim, klass, {**labels, **given}, named)
 
 

@@ -10,6 +10,7 @@ from claimsmith.base.names import GET, ClaimKey, is_native
 from claimsmith.base.values import object_at, refs
 from claimsmith.compose.external_names import external_name
 from claimsmith.compose.plan import PlannedClaim
+from claimsmith.platform.binding import Binding
 from claimsmith.tools.explain.formatting import options_text
 from claimsmith.tools.review.causes import cause_of, place_of
 from claimsmith.tools.review.changes import (
@@ -89,13 +90,14 @@ def _claim(
     present = new or old
     assert present, "a claim is on one side at least"
     plan = comparison.new.plan if new else comparison.old.plan
+    serving = _serving if change is Change.rebound else _own
     return ClaimChange(
         claim=address,
         short=present.binding.claim.key.short,
         change=change,
-        class_before=str(old.binding.klass.key) if old else "",
-        class_after=str(new.binding.klass.key) if new else "",
-        reason=new.binding.reason if new else "",
+        class_before=str(serving(old).klass.key) if old else "",
+        class_after=str(serving(new).klass.key) if new else "",
+        reason=serving(new).reason if new else "",
         where=present.binding.claim.document.source_of(),
         urn=claim_urn(plan, present),
         resources=tuple(resource_change(p, comparison) for p in touched),
@@ -104,13 +106,23 @@ def _claim(
     )
 
 
-def _change(old: Any, new: Any) -> Change:
+def _change(old: PlannedClaim | None, new: PlannedClaim | None) -> Change:
     if old is None:
         return Change.added
     if new is None:
         return Change.removed
-    moved = old.binding.klass.key != new.binding.klass.key
+    moved = _serving(old).klass.key != _serving(new).klass.key
     return Change.rebound if moved else Change.changed
+
+
+def _own(claim: PlannedClaim) -> Binding:
+    return claim.binding
+
+
+def _serving(claim: PlannedClaim) -> Binding:
+    """The binding by which a claim gets its resources: that of the composite, where one is published for it."""
+    published = claim.binding.klass.dialect.publishing and claim.nested
+    return claim.nested[0].binding if published else claim.binding
 
 
 def _application(address: str, comparison: Comparison) -> ClaimChange | None:

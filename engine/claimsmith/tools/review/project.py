@@ -5,14 +5,17 @@ from __future__ import annotations
 import difflib
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from claimsmith.base.errors import EngineError, LoadError, Problem, suggest
+from claimsmith.base.names import ClassKey
+from claimsmith.base.printable import counted
+from claimsmith.platform.binding import Record
 from claimsmith.project.git import Revision, checked_out
 from claimsmith.project.project import Project
 from claimsmith.tools.many import Tick
 from claimsmith.tools.review import Review, StackReview
-from claimsmith.tools.review.changes import ROLLOUT, Change, ClaimChange, CodeChange, Level, ReviewWarning
+from claimsmith.tools.review.changes import ROLLOUT, CodeChange, Level, ReviewWarning
 from claimsmith.tools.review.many import review_stacks
 from claimsmith.tools.review.settings import permission_changes
 from claimsmith.tools.review.stack import review_stack
@@ -75,7 +78,7 @@ def review(
             warnings=(
                 *_renamed(revision, before, project),
                 *permission_changes(before.settings_document, project.settings_document),
-                *_rollouts(before, reviewed),
+                *_rollouts(before, project, reviewed),
             ),
             link=link,
         )
@@ -130,32 +133,40 @@ def _renamed(revision: Revision, before: Project, after: Project) -> tuple[Revie
     return (ReviewWarning("project-renamed", Level.danger, what, fix=fix),)
 
 
-def _rollouts(before: Project, reviewed: Sequence[StackReview]) -> list[ReviewWarning]:
+def _rollouts(before: Project, after: Project, reviewed: Sequence[StackReview]) -> list[ReviewWarning]:
     """How many claims of a class a wave of a rollout moves, and how many were on it; one note for each class."""
     moves = Counter(
-        (c.class_before, c.class_after)
+        (str(old.klass), str(new.klass))
         for stack in reviewed
-        for c in stack.claims
-        if c.change is Change.rebound and _rolled(before, stack.stack, c)
+        if any(w.rule == "binding-moves" for w in stack.warnings)
+        for old, new in _pairs(before.records(stack.stack), after.records(stack.stack))
+        if old.klass != new.klass and (_rolled(new, old.klass) or _rolled(old, new.klass))
     )
     if not moves:
         return []
     present = [s.stack for s in reviewed if before.has_stack(s.stack)]
     served = Counter(str(r.klass) for stack in present for r in before.records(stack) if not r.released)
     return [
-        ReviewWarning(
-            "rollout", Level.note, f"{number} of {served[old]} claims move now, from {_name(old)} to {_name(new)}"
-        )
+        ReviewWarning("rollout", Level.note, wave_text(number, served[old], _name(old), _name(new)))
         for (old, new), number in sorted(moves.items())
     ]
 
 
-def _rolled(before: Project, stack: str, claim: ClaimChange) -> bool:
-    """Whether a rollout moved a claim, or returned it."""
-    if claim.reason.startswith(f"{ROLLOUT} {_name(claim.class_before)}; "):
-        return True
-    old = next((r for r in before.records(stack) if str(r.claim) == claim.claim), None)
-    return bool(old and old.reason.startswith(f"{ROLLOUT} {_name(claim.class_after)}; "))
+def wave_text(number: int, total: int, source: str, target: str) -> str:
+    """A wave of a rollout in one sentence."""
+    verb = "moves" if number == 1 else "move"
+    return f"{number} of {counted(total, 'claim')} {verb} now, from {source} to {target}"
+
+
+def _pairs(before: Sequence[Record], after: Sequence[Record]) -> Iterator[tuple[Record, Record]]:
+    """The records of claims that are bound on both sides."""
+    new = {record.claim: record for record in after}
+    return ((record, new[record.claim]) for record in before if record.claim in new)
+
+
+def _rolled(record: Record, source: ClassKey) -> bool:
+    """Whether a rollout moved a claim from a class."""
+    return record.reason.startswith(f"{ROLLOUT} {source.name}; ")
 
 
 def _name(klass: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -34,21 +34,39 @@ class Reviewed:
 
 
 def review_stack(
-    before: Project, after: Project, stack: str, *, preview: bool = False, strict: bool = False
+    before: Project,
+    after: Project,
+    stack: str,
+    *,
+    preview: bool = False,
+    strict: bool = False,
+    plugins: Mapping[str, Path] | None = None,
 ) -> StackReview:
-    """One environment. A snapshot that cannot be read is reported; the other environments go on."""
-    return reviewed(before, after, stack, preview=preview, strict=strict).review
+    """One environment. A snapshot that cannot be read is reported; the other environments go on.
+
+    `plugins` are programs of providers, for a working tree in a folder from which the paths of Pulumi.yaml lead
+    elsewhere.
+    """
+    return reviewed(before, after, stack, preview=preview, strict=strict, plugins=plugins).review
 
 
-def reviewed(before: Project, after: Project, stack: str, *, preview: bool = False, strict: bool = False) -> Reviewed:
+def reviewed(
+    before: Project,
+    after: Project,
+    stack: str,
+    *,
+    preview: bool = False,
+    strict: bool = False,
+    plugins: Mapping[str, Path] | None = None,
+) -> Reviewed:
     """One environment, as `review_stack` has it."""
     read: list[Snapshot] = []
     both = [("base", before), ("working tree", after)]
     same = same_files(StackFiles(before), StackFiles(after), stack)
     for word, project in both[1:] if same else both:
         try:
-            plugins = outside_plugins(after.root)
-            read.append(snapshot.read_snapshot(_named(project, after), stack, strict=strict, plugins=plugins))
+            programs = outside_plugins(after.root) if plugins is None else plugins
+            read.append(snapshot.read_snapshot(_named(project, after), stack, strict=strict, plugins=programs))
         except EngineError as error:
             return Reviewed(StackReview(stack, problems=error.problems, unread=word))
     comparison = compare(read[0], read[-1])
