@@ -34,7 +34,7 @@ from claimsmith.dialects.definitions.publishing import requirement_class
 from claimsmith.dialects.resource_classes import reading as resource_classes
 from claimsmith.dialects.workloads.index import Workloads, take
 from claimsmith.dialects.workloads.reading import APPLICATION
-from claimsmith.kubernetes import crds
+from claimsmith.kubernetes import crds, schema
 from claimsmith.platform import moved
 
 CRD = GroupKind("apiextensions.k8s.io", "CustomResourceDefinition")
@@ -225,6 +225,7 @@ def _by_dialect(platform: Iterable[Document], bindable: Bindable, problems: Coll
                 found["moved"].append(document)
             elif kind == CRD:
                 crds.refuse_unsound(document)
+                schema.refuse_unreadable_crd(document)
                 found["crd"].append(document)
             elif resource_classes.is_class(document, bindable):
                 found["specific"].append(document)
