@@ -151,6 +151,65 @@ def test_the_component_follows_a_copied_selector_of_a_sibling() -> None:
     assert made_of == {"region": "eu", "networkRef": {"name": name}}
 
 
+RULES = [{"name": "first"}, {"name": "second", "ttl": 2}]
+UNSET = [
+    pytest.param(
+        {"rules": RULES},
+        [samples.patch("spec.none", "spec.rules[0].ttl"), samples.patch("spec.ttl", "spec.rules[*].ttl")],
+        {"rules": [{"name": "first"}, {"name": "second", "ttl": 9}]},
+        id="wildcard",
+    ),
+    pytest.param(
+        {"rules": {"a": {"b": 1}, "c": {"ttl": 2}}},
+        [samples.patch("spec.none", "spec.rules.a.ttl"), samples.patch("spec.ttl", "spec.rules[*].ttl")],
+        {"rules": {"a": {"b": 1}, "c": {"ttl": 9}}},
+        id="wildcard-over-an-object",
+    ),
+    pytest.param(
+        {"labels": {"tier": "gold"}},
+        [
+            samples.patch("spec.none", "spec.labels.team"),
+            samples.patch("spec.labels", "spec.labels", policy={"toFieldPath": "MergeObjects"}),
+        ],
+        {"labels": {"tier": "gold", "team": "shop"}},
+        id="merged",
+    ),
+    pytest.param(
+        {"labels": {"tier": "gold"}},
+        [
+            samples.patch("spec.none", "spec.labels.team"),
+            samples.patch("spec.labels", "spec.labels", policy={"toFieldPath": "MergeObjectsAppendArrays"}),
+        ],
+        {"labels": {"tier": "gold", "team": "shop"}},
+        id="merged-and-appended",
+    ),
+    pytest.param(
+        {"rules": RULES},
+        [
+            samples.patch("spec.none", "spec.rules[0].ttl"),
+            samples.patch("spec.rules", "spec.rules", policy={"toFieldPath": "AppendArray"}),
+        ],
+        {"rules": [*RULES, {"name": "third"}]},
+        id="appended",
+    ),
+]
+
+
+@pytest.mark.parametrize(("base", "patches", "want"), UNSET)
+def test_a_field_that_is_not_set_is_none_for_later_patches(base: Any, patches: list[Any], want: Any) -> None:
+    """The literal of a component names such a field; a wildcard must not find it, nor a merge keep it."""
+    bucket = {"apiVersion": "storage.example.org/v1", "kind": "Bucket", "spec": base}
+    klass = samples.class_data("c", {"base": bucket, "patches": patches})
+    spec = {"ttl": 9, "labels": {"team": "shop"}, "rules": [{"name": "third"}]}
+    claim = samples.claim_data("a", classRef=samples.class_ref("c"), **spec)
+    source = generate.generate([samples.one_class(klass)], samples.table(), source="")
+    example = Example(samples.planned([klass], [claim]), {"c": source})
+    found = by_name([r.inputs for r in made(example)])
+    assert found == rendered(example.plan)
+    [document] = found.values()
+    assert {k: v for k, v in document["spec"].items() if k in want} == want
+
+
 def test_a_component_without_a_plan_picks_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
     catalog = samples.catalog_of(samples.SHARED, samples.sharing("a", "b", "c"))
     source = generate.generate(list(catalog.classes.values()), samples.table(), source="")

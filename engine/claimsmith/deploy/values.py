@@ -186,6 +186,9 @@ def write(
     """Write a value into a document at a field path; one that is not set changes nothing."""
     if value is ABSENT:
         return
+    if policy is not MergePolicy.Replace or (wildcards and fieldpath.has_wildcard(path)):
+        # The literal names fields that are not set: a wildcard must not find them, nor a merge keep them.
+        _prune(document)
     above = _output_above(document, fieldpath.parse(path))
     if above:
         outer = fieldpath.get(document, above)
@@ -288,6 +291,13 @@ def _settled_inside(value: Value) -> Value:
             return items or ABSENT
         case _:
             return value
+
+
+def _prune(document: dict[str, Any]) -> None:
+    """Leave the fields that are not set out of a document, in place."""
+    kept = pruned(document)
+    document.clear()
+    document.update({} if kept is ABSENT else kept)
 
 
 def pruned(value: Value) -> Value:
