@@ -152,7 +152,7 @@ def test_the_component_follows_a_copied_selector_of_a_sibling() -> None:
 
 
 RULES = [{"name": "first"}, {"name": "second", "ttl": 2}]
-UNSET = [
+STATEMENTS = [
     pytest.param(
         {"rules": RULES},
         [samples.patch("spec.none", "spec.rules[0].ttl"), samples.patch("spec.ttl", "spec.rules[*].ttl")],
@@ -192,12 +192,30 @@ UNSET = [
         {"rules": [*RULES, {"name": "third"}]},
         id="appended",
     ),
+    pytest.param(
+        {"rules": [{"labels": {"tier": "gold"}}, {"labels": {"team": "own"}}]},
+        [samples.patch("spec.labels", "spec.rules[*].labels", policy={"toFieldPath": "MergeObjects"})],
+        {"rules": [{"labels": {"tier": "gold", "team": "shop"}}, {"labels": {"team": "own"}}]},
+        id="merged-at-each-place",
+    ),
+    pytest.param(
+        {"rules": {"a": {"list": [1]}, "b": {"list": []}}},
+        [samples.patch("spec.rules", "spec.rules[*].list", policy={"toFieldPath": "AppendArray"})],
+        {"rules": {"a": {"list": [1, {"name": "third"}]}, "b": {"list": [{"name": "third"}]}}},
+        id="appended-at-each-place",
+    ),
+    pytest.param(
+        {"a": 1},
+        [samples.patch("spec.none", "spec.list.a"), samples.patch("spec.ttl", "spec.list[1]")],
+        {"a": 1, "list": [None, 9]},
+        id="a-list-where-an-object-would-be",
+    ),
 ]
 
 
-@pytest.mark.parametrize(("base", "patches", "want"), UNSET)
-def test_a_field_that_is_not_set_is_none_for_later_patches(base: Any, patches: list[Any], want: Any) -> None:
-    """The literal of a component names such a field; a wildcard must not find it, nor a merge keep it."""
+@pytest.mark.parametrize(("base", "patches", "want"), STATEMENTS)
+def test_patches_after_the_literal(base: Any, patches: list[Any], want: Any) -> None:
+    """The literal of a component names fields that are not set; no wildcard may find them, nor a merge keep them."""
     bucket = {"apiVersion": "storage.example.org/v1", "kind": "Bucket", "spec": base}
     klass = samples.class_data("c", {"base": bucket, "patches": patches})
     spec = {"ttl": 9, "labels": {"team": "shop"}, "rules": [{"name": "third"}]}

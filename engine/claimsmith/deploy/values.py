@@ -186,14 +186,19 @@ def write(
     """Write a value into a document at a field path; one that is not set changes nothing."""
     if value is ABSENT:
         return
-    if policy is not MergePolicy.Replace or (wildcards and fieldpath.has_wildcard(path)):
-        # The literal names fields that are not set: a wildcard must not find them, nor a merge keep them.
-        _prune(document)
+    # The literal names fields that are not set: no wildcard may find them, no merge keep them, no path lead into them.
+    _prune(document)
     above = _output_above(document, fieldpath.parse(path))
     if above:
         outer = fieldpath.get(document, above)
         inner = fieldpath.to_text(fieldpath.parse(path)[len(above) :])
         fieldpath.put(document, above, _written_inside(outer, inner, value, policy))
+        return
+    places = fieldpath.expand(document, path) if wildcards and fieldpath.has_wildcard(path) else []
+    if places and policy is not MergePolicy.Replace:
+        # Each place has a value of its own to merge with.
+        for place in places:
+            write(document, fieldpath.to_text(place), value, policy=policy, wildcards=False)
         return
     there = ABSENT if policy is MergePolicy.Replace else field(document, path)
     if there is not ABSENT and (isinstance(there, pulumi.Output) or isinstance(value, pulumi.Output)):
