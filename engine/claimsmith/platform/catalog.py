@@ -36,6 +36,7 @@ from claimsmith.dialects.workloads.index import Workloads, take
 from claimsmith.dialects.workloads.reading import APPLICATION
 from claimsmith.kubernetes import crds, schema
 from claimsmith.platform import moved
+from claimsmith.platform.annotations import check_annotations
 
 CRD = GroupKind("apiextensions.k8s.io", "CustomResourceDefinition")
 STACKS = "claimsmith.io/stacks"
@@ -150,6 +151,7 @@ def read_catalog(
     for klass in all_classes:
         with problems.catch():
             _add(classes, (klass.key, klass.serves), _marked(klass, definitions, crossplane, managed_kinds, seen))
+    check_annotations(all_classes, problems, warnings)
     requests: dict[ClaimKey, Claim] = {}
     for document in claims:
         with problems.catch():
