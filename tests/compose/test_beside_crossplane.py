@@ -352,6 +352,9 @@ GIVEN = {
     "kubectl.kubernetes.io/last-applied-configuration": "x",
     "kubernetes.io/x": "y",
     "policy.k8s.io/x": "y",
+    "k8s.io/x": "y",
+    "cluster.x-k8s.io/cluster-name": "y",
+    "mykubernetes.io/x": "y",
     "k8s.io.example.org/x": "kept",
 }
 PASSED_ON = {"team": "shop", "example.org/team": "shop", "k8s.io.example.org/x": "kept"}
@@ -370,6 +373,25 @@ def test_what_is_reserved_for_kubernetes_is_not_passed_on(word: str) -> None:
 
 
 # Fields that a nested composite's schema does not know
+
+
+@pytest.mark.parametrize(
+    ("mode", "patches"),
+    [
+        pytest.param("Resources", [], id="resources"),
+        pytest.param("Pipeline", [], id="pipeline"),
+        pytest.param("Resources", [field("metadata.name", "metadata.namespace")], id="patched"),
+    ],
+)
+def test_a_nested_composite_of_a_cluster_is_in_no_namespace(mode: str, patches: list[dict[str, Any]]) -> None:
+    """An API server takes the namespace away, so that Crossplane composes it."""
+    left = part("left", *patches, metadata={"namespace": "elsewhere"})
+    plan = plan_of(nested_platform(left, mode=mode), composite("XWhole"))
+    assert "namespace" not in nested(plan).binding.claim.data["metadata"]
+    [warning] = plan.warnings
+    assert (warning.path, warning.where is not None) == ("metadata.namespace", True)
+    assert "XPart is in no namespace: it is left out, as in Crossplane" in warning.what
+    assert component_says(plan) == render_says(plan)
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,9 @@ from pulumi.runtime import mocks
 from claimsmith import generate
 from claimsmith.compose.plan import Plan, PlannedClaim
 from claimsmith.deploy import Composite, Context
+from claimsmith.platform.catalog import read_catalog
 from tests.support import samples
+from tests.support.crossplane_documents import BUCKET, XR, composition, definition, document
 from tests.support.golden_cases import GOOD, Case
 from tests.support.mocked import (
     MockedCluster,
@@ -314,6 +316,21 @@ def test_a_claim_of_crossplane_makes_its_composite_with_the_schemas_defaults() -
     [server] = [r.inputs for r in run(build) if r.inputs["kind"] == "PostgreSQLServer"]
     assert server["spec"]["forProvider"]["storageProfile"] == {"storageMB": 20480}
     assert server["spec"]["forProvider"]["location"] == "westeurope"
+
+
+def test_a_nested_composite_of_cluster_scope_is_in_no_namespace() -> None:
+    """As in a stack: an API server takes away the namespace that its template gives it."""
+    names = {"kind": "XOuter", "plural": "xouters"}
+    outer_kind = {**definition(names=names), "metadata": {"name": "xouters.example.org"}}
+    outer = composition(resources=[{"name": "inner", "base": {**XR, "metadata": {"namespace": "elsewhere"}}}])
+    reference = {"compositeTypeRef": {"apiVersion": "example.org/v1", "kind": "XOuter"}}
+    outer = {**outer, "metadata": {"name": "outer"}, "spec": {**outer["spec"], **reference}}
+    copied = {"fromFieldPath": "metadata.namespace", "toFieldPath": "spec.namespace"}
+    inner = composition(resources=[{"name": "bucket", "base": BUCKET, "patches": [copied]}])
+    read = read_catalog([document(d) for d in (outer_kind, definition(), outer, inner)], []).classes.values()
+    found = module(generate.generate(list(read), samples.table(), source=""))
+    [bucket] = run(lambda: found.Outer("o", {"metadata": {"name": "o"}, "spec": {}}))
+    assert bucket.inputs["spec"] == {"region": "eu"}
 
 
 def test_a_service_account_needs_a_kubeconfig() -> None:

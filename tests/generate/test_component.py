@@ -145,9 +145,10 @@ MATH = {"type": "math", "math": {"multiply": 2}}
             [patch("spec.a", "spec.text"), patch("spec.a", "spec.number")], {"a": ("Any", False)}, id="two-types"
         ),
         pytest.param([patch("metadata.uid", "spec.text")], {}, id="not-of-the-spec"),
-        pytest.param([patch("spec['a-b']", "spec.text")], {}, id="no-name"),
-        pytest.param([patch("spec.class", "spec.text")], {}, id="keyword"),
-        pytest.param([patch("spec.__a", "spec.text")], {}, id="name-that-python-mangles"),
+        pytest.param([patch("spec['a-b']", "spec.text")], {"a-b": ("str", False)}, id="no-name"),
+        pytest.param([patch("spec.class", "spec.text")], {"class": ("str", False)}, id="keyword"),
+        pytest.param([patch("spec.__a", "spec.text")], {"__a": ("str", False)}, id="name-that-python-mangles"),
+        pytest.param([patch("spec[*]", "spec.text")], {}, id="any-field"),
     ],
 )
 def test_arguments(patches: list[dict[str, Any]], want: dict[str, tuple[str, bool]]) -> None:

@@ -151,6 +151,83 @@ def test_the_component_follows_a_copied_selector_of_a_sibling() -> None:
     assert made_of == {"region": "eu", "networkRef": {"name": name}}
 
 
+RULES = [{"name": "first"}, {"name": "second", "ttl": 2}]
+STATEMENTS = [
+    pytest.param(
+        {"rules": RULES},
+        [samples.patch("spec.none", "spec.rules[0].ttl"), samples.patch("spec.ttl", "spec.rules[*].ttl")],
+        {"rules": [{"name": "first"}, {"name": "second", "ttl": 9}]},
+        id="wildcard",
+    ),
+    pytest.param(
+        {"rules": {"a": {"b": 1}, "c": {"ttl": 2}}},
+        [samples.patch("spec.none", "spec.rules.a.ttl"), samples.patch("spec.ttl", "spec.rules[*].ttl")],
+        {"rules": {"a": {"b": 1}, "c": {"ttl": 9}}},
+        id="wildcard-over-an-object",
+    ),
+    pytest.param(
+        {"labels": {"tier": "gold"}},
+        [
+            samples.patch("spec.none", "spec.labels.team"),
+            samples.patch("spec.labels", "spec.labels", policy={"toFieldPath": "MergeObjects"}),
+        ],
+        {"labels": {"tier": "gold", "team": "shop"}},
+        id="merged",
+    ),
+    pytest.param(
+        {"labels": {"tier": "gold"}},
+        [
+            samples.patch("spec.none", "spec.labels.team"),
+            samples.patch("spec.labels", "spec.labels", policy={"toFieldPath": "MergeObjectsAppendArrays"}),
+        ],
+        {"labels": {"tier": "gold", "team": "shop"}},
+        id="merged-and-appended",
+    ),
+    pytest.param(
+        {"rules": RULES},
+        [
+            samples.patch("spec.none", "spec.rules[0].ttl"),
+            samples.patch("spec.rules", "spec.rules", policy={"toFieldPath": "AppendArray"}),
+        ],
+        {"rules": [*RULES, {"name": "third"}]},
+        id="appended",
+    ),
+    pytest.param(
+        {"rules": [{"labels": {"tier": "gold"}}, {"labels": {"team": "own"}}]},
+        [samples.patch("spec.labels", "spec.rules[*].labels", policy={"toFieldPath": "MergeObjects"})],
+        {"rules": [{"labels": {"tier": "gold", "team": "shop"}}, {"labels": {"team": "own"}}]},
+        id="merged-at-each-place",
+    ),
+    pytest.param(
+        {"rules": {"a": {"list": [1]}, "b": {"list": []}}},
+        [samples.patch("spec.rules", "spec.rules[*].list", policy={"toFieldPath": "AppendArray"})],
+        {"rules": {"a": {"list": [1, {"name": "third"}]}, "b": {"list": [{"name": "third"}]}}},
+        id="appended-at-each-place",
+    ),
+    pytest.param(
+        {"a": 1},
+        [samples.patch("spec.none", "spec.list.a"), samples.patch("spec.ttl", "spec.list[1]")],
+        {"a": 1, "list": [None, 9]},
+        id="a-list-where-an-object-would-be",
+    ),
+]
+
+
+@pytest.mark.parametrize(("base", "patches", "want"), STATEMENTS)
+def test_patches_after_the_literal(base: Any, patches: list[Any], want: Any) -> None:
+    """The literal of a component names fields that are not set; no wildcard may find them, nor a merge keep them."""
+    bucket = {"apiVersion": "storage.example.org/v1", "kind": "Bucket", "spec": base}
+    klass = samples.class_data("c", {"base": bucket, "patches": patches})
+    spec = {"ttl": 9, "labels": {"team": "shop"}, "rules": [{"name": "third"}]}
+    claim = samples.claim_data("a", classRef=samples.class_ref("c"), **spec)
+    source = generate.generate([samples.one_class(klass)], samples.table(), source="")
+    example = Example(samples.planned([klass], [claim]), {"c": source})
+    found = by_name([r.inputs for r in made(example)])
+    assert found == rendered(example.plan)
+    [document] = found.values()
+    assert {k: v for k, v in document["spec"].items() if k in want} == want
+
+
 def test_a_component_without_a_plan_picks_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
     catalog = samples.catalog_of(samples.SHARED, samples.sharing("a", "b", "c"))
     source = generate.generate(list(catalog.classes.values()), samples.table(), source="")

@@ -198,11 +198,15 @@ def test_nothing_of_the_users_text_becomes_code(case: Case) -> None:
     classes = [n for n in tree.body if isinstance(n, ast.ClassDef)]
     assert [n.name for n in classes if n.name in wanted] == wanted
     assert {ast.unparse(n.bases[0]) for n in classes if n.name not in wanted} <= {"TypedDict", "StrEnum"}
+    mappings = [n for n in tree.body if isinstance(n, ast.Assign)]
+    assert [ast.unparse(n.targets[0]) for n in mappings] == [
+        ast.unparse(n.value.args[0]).strip("'") for n in mappings if ast.unparse(n.value.func) == "TypedDict"
+    ]
     sdks = {s.import_name: s for s in sdks_of(case)}
     imported = {n.module if isinstance(n, ast.ImportFrom) else n.names[0].name for n in imports}
     assert imported <= ALLOWED_IMPORTS | set(sdks)
     constructors = {f"{s.import_name.removeprefix('pulumi_')}.{name}" for s in sdks.values() for name in classes_of(s)}
     elements = {f"{ast.unparse(n.target)}.child" for n in ast.walk(tree) if isinstance(n, ast.For)}
-    assert calls(tree) <= METHODS | set(deploy.__all__) | constructors | elements
-    assert [n for n in tree.body[1:] if n not in imports] == classes
+    assert calls(tree) - {"TypedDict"} <= METHODS | set(deploy.__all__) | constructors | elements
+    assert [n for n in tree.body[1:] if n not in imports and n not in mappings] == classes
     assert not [n for n in ast.walk(tree) if isinstance(n, ast.Import | ast.ImportFrom) and n not in imports]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from claimsmith.generate import text
 from claimsmith.generate.claim_types import RESERVED, ClaimType
 from claimsmith.generate.types import Field, Names, types_of
 from claimsmith.kubernetes import schema as schemas
+from tests.fuzz.safe_code import refuse_foreign
 from tests.support.samples import catalog_of, class_data, one_class, table
 
 API = "apiextensions.crossplane.io/v1"
@@ -61,6 +63,11 @@ def classes(*documents: dict[str, Any]) -> list[Class]:
         pytest.param("XPostgres", "xpostgreses.database.starter.org", "Postgres", id="nothing-of-its-own"),
         pytest.param("XDynamoDBTable", "table.dynamodb.example.org", "DynamoDBTableExampleOrg", id="parts-of-the-kind"),
         pytest.param("Xylophone", "loud", "XylophoneLoud", id="a-word-with-x"),
+        pytest.param("XIAMRole", "iam-role-v1beta1", "IAMRoleV1beta1", id="acronym-behind-the-x"),
+        pytest.param("XS3Bucket", "s3.encrypted", "S3BucketEncrypted", id="acronym-with-a-digit"),
+        pytest.param("XK8SCluster", "k8s", "K8SCluster", id="acronym-around-a-digit"),
+        pytest.param("XOAuth2Client", "oauth2-internal", "OAuth2ClientInternal", id="word-with-a-digit"),
+        pytest.param("X3Tier", "3tier-small", "X3TierSmall", id="digit-behind-the-x"),
         pytest.param("Database", "small", "DatabaseSmall", id="kind-without-x"),
         pytest.param("xExample", "example-composition", "ExampleComposition", id="small-letter"),
         pytest.param("XComposite", "composite", "CompositeClass", id="what-is-imported"),
@@ -93,6 +100,8 @@ def test_names_that_would_be_the_same_are_the_long_ones() -> None:
         pytest.param("GKECluster", "a GKECluster", id="letter-g"),
         pytest.param("S3Bucket", "an S3Bucket", id="letter-and-digit"),
         pytest.param("Instance", "an Instance", id="vowel"),
+        pytest.param("X", "an X", id="one-letter"),
+        pytest.param("Y", "a Y", id="another-letter"),
         pytest.param("Database", "a Database", id="consonant"),
         pytest.param("User", "a User", id="spoken-as-you"),
         pytest.param("Upload", "an Upload", id="spoken-as-up"),
@@ -123,7 +132,7 @@ def typed(**properties: Any) -> dict[str, tuple[str, dict[str, tuple[str, bool]]
     required = properties.pop("required", [])
     claim = ClaimType("ClaimSpec", {"type": "object", "properties": properties, "required": required})
     found = types_of(one_class(class_data("c")), "C", claim, Names(()))
-    return {t.name: (t.base, {f.name: (f.type, f.required) for f in t.fields}) for t in found}
+    return {t.name: (t.bases, {f.name: (f.type, f.required) for f in (*t.fields, *t.others)}) for t in found}
 
 
 TEXT = {"type": "string"}
@@ -178,8 +187,38 @@ def test_fields_that_every_claim_has_are_the_bases() -> None:
     assert typed(classRef={"type": "object"}, a=TEXT)["CSpec"][1] == {"a": ("pulumi.Input[str]", False)}
 
 
-def test_fields_that_are_no_names_are_left_out() -> None:
-    assert typed(**{"a-b": TEXT, "class": TEXT, "__a": TEXT})["CSpec"] == ("ClaimSpec", {})
+def test_fields_that_are_no_names_stand_in_a_type_of_their_own() -> None:
+    place = {"type": "object", "properties": {"from": TEXT}}
+    assert typed(**{"a-b": TEXT, "class": TEXT, "__a": TEXT, "place": place}, required=["class"]) == {
+        "CPlace": ("_CPlaceMore", {"from": ("pulumi.Input[str]", False)}),
+        "CSpec": (
+            "ClaimSpec, _CSpecMore",
+            {
+                "place": ("pulumi.Input[CPlace]", False),
+                "class": ("pulumi.Input[str]", True),
+                "a-b": ("pulumi.Input[str]", False),
+                "__a": ("pulumi.Input[str]", False),
+            },
+        ),
+    }
+
+
+HOSTILE = ['x"""\nimport os\n"""', "x\nimport os", "x'); import os; ('", "# x\\", "class"]
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_names_and_descriptions_of_fields_never_become_code(name: str) -> None:
+    inner = {"type": "object", "properties": {name: {**TEXT, "enum": ["a"], "description": name}}}
+    spec = {"type": "object", "properties": {name: {**inner, "description": name}, "plain": {**inner}}}
+    klass = one_class(class_data("c"))
+    claim = ClaimType("ClaimSpec", spec)
+    written = generate.generate([klass], table(), source="", claims={(klass.serves, klass.claim_api_version): claim})
+    tree = ast.parse(written)
+    refuse_foreign(tree)
+    assert "import os" not in [ast.unparse(n) for n in ast.walk(tree) if isinstance(n, ast.Import)]
+    made: dict[str, Any] = {"__name__": "made"}
+    exec(compile(tree, "component", "exec"), made)
+    assert name in made[f"{generate.class_name(klass)}Spec"].__annotations__
 
 
 def test_no_two_types_have_one_name() -> None:

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from claimsmith.base.errors import CatalogError
@@ -15,6 +17,17 @@ PUBLICATION = {
     "spec": {"infrastructureDefinitionReference": {"name": "x"}},
 }
 CRD = permissive_crd("y.example.org/v1", "X", namespaced=False, managed=False, plural="x")
+UNREADABLE = {
+    "openAPIV3Schema": {"type": "object", "properties": {"spec": {"type": "object", "properties": {"a": None}}}}
+}
+
+
+def versioned(**version: Any) -> dict[str, Any]:
+    return {**CRD, "spec": {**CRD["spec"], "versions": [{"name": "v1", "served": True, "storage": True, **version}]}}
+
+
+def shared(**spec: Any) -> dict[str, Any]:
+    return {**CRD, "spec": {**CRD["spec"], "versions": [{"name": "v1", "served": True, "storage": True}], **spec}}
 
 
 def test_classes_and_claims_are_found_by_their_keys() -> None:
@@ -53,6 +66,22 @@ def test_nothing_is_a_catalog_too() -> None:
             [{**PUBLICATION, "metadata": []}], [], "platform.yaml", "metadata", "", id="publication-without-metadata"
         ),
         pytest.param([{"kind": "X"}], [], "platform.yaml", "apiVersion", "no apiVersion", id="no-api-version"),
+        pytest.param(
+            [versioned(schema=UNREADABLE)],
+            [],
+            "platform.yaml",
+            "spec.versions[0].schema.openAPIV3Schema.properties.spec.properties.a",
+            "'a' has no schema",
+            id="definition-with-a-field-without-schema",
+        ),
+        pytest.param(
+            [shared(validation=UNREADABLE)],
+            [],
+            "platform.yaml",
+            "spec.validation.openAPIV3Schema.properties.spec.properties.a",
+            "'a' has no schema",
+            id="old-definition-with-a-field-without-schema",
+        ),
         pytest.param([], [{"apiVersion": "a/v1"}], "claims.yaml", "kind", "no kind", id="no-kind"),
         pytest.param(
             [{"apiVersion": "a/v1", "kind": 5}], [], "platform.yaml", "kind", "no kind", id="kind-is-a-number"

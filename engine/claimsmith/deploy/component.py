@@ -28,7 +28,7 @@ from claimsmith.deploy.kubernetes_object import KubernetesObject, aliases, engin
 from claimsmith.deploy.loops import Element
 from claimsmith.deploy.native import NativeChild
 from claimsmith.deploy.native_children import NativeChildren
-from claimsmith.deploy.served import ClaimKind, ClassRef, component_for, identity_of
+from claimsmith.deploy.served import ClaimKind, ClassRef, component_for, identity_of, in_no_namespace
 from claimsmith.deploy.values import evaluate, field, filled, join, once_known, pruned, secrets_hidden, within
 from claimsmith.dialects.common import ordering
 from claimsmith.dialects.common.klass import Opaque, SecretDestination
@@ -223,8 +223,7 @@ class Composite(NativeChildren, metaclass=_ComponentType):
         whole = {**(fields or {}), **more}
         document = self._document(template, api_version, kind, whole, None, previous_name, composite=True)
         metadata = document["metadata"] = self._with_imports(document["metadata"])
-        key = ClaimKey(GroupKind.of(document), metadata.get("namespace", ""), metadata["name"])
-        planned = self._context.composite(str(key))
+        planned = self._planned(document)
         if planned:
             component, plan = planned
             # The plan has the document as the definition's schema prunes and defaults it.
@@ -234,6 +233,8 @@ class Composite(NativeChildren, metaclass=_ComponentType):
             return None
         else:
             component, args = self._component_for(document), document
+            if in_no_namespace(component.CLASS):
+                metadata.pop("namespace", None)
         opts = pulumi.ResourceOptions(parent=self, aliases=aliases(self._name, kind, previous_name, known_as=known_as))
         inner: Composite = component(f"{self._name}/{template}", args, opts, context=self._context)
         inner.template = template
@@ -241,6 +242,21 @@ class Composite(NativeChildren, metaclass=_ComponentType):
         if self.claim.dialect.composite_status:
             self.status = inner.status
         return inner
+
+    def _planned(self, document: dict[str, Any]) -> "tuple[Any, dict[str, Any]] | None":
+        """The component and the plan of a composite; one of cluster scope loses the namespace that a template gives it.
+
+        An API server takes that away, and so does the plan.
+        """
+        metadata = document["metadata"]
+        for namespace in dict.fromkeys((metadata.get("namespace", ""), "")):
+            key = ClaimKey(GroupKind.of(document), namespace, metadata["name"])
+            planned = self._context.composite(str(key))
+            if planned:
+                if not namespace:
+                    metadata.pop("namespace", None)
+                return planned
+        return None
 
     def _with_imports(self, metadata: dict[str, Any]) -> dict[str, Any]:
         """The metadata of a composite with what its claim takes over: the composite's class has the native children."""

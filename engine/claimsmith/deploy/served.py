@@ -66,11 +66,15 @@ class ClassRef:
         return str(ClassKey(GroupKind(group_of(self.api_version), self.kind), self.name))
 
 
+def in_no_namespace(klass: ClassRef) -> bool:
+    """Whether the composites of a class are of cluster scope."""
+    return klass.dialect.is_composite and not klass.namespaced
+
+
 def identity_of(claim: ClaimKind, klass: ClassRef, args: Any, context: Context) -> Identity:
     """The claim's identity: from its metadata, with a derived uid if no binding records one."""
     metadata = args["metadata"]
-    clustered = klass.dialect.is_composite and not klass.namespaced
-    namespace = "" if clustered else metadata.get("namespace", "default")
+    namespace = "" if in_no_namespace(klass) else metadata.get("namespace", "default")
     key = ClaimKey(claim.group_kind, namespace, metadata["name"])
     uid = metadata.get("uid") or binding.derive_uid(key, project=context.project, stack=context.stack)
     document = {"apiVersion": claim.api_version, **args}

@@ -186,11 +186,19 @@ def write(
     """Write a value into a document at a field path; one that is not set changes nothing."""
     if value is ABSENT:
         return
+    # The literal names fields that are not set: no wildcard may find them, no merge keep them, no path lead into them.
+    _prune(document)
     above = _output_above(document, fieldpath.parse(path))
     if above:
         outer = fieldpath.get(document, above)
         inner = fieldpath.to_text(fieldpath.parse(path)[len(above) :])
         fieldpath.put(document, above, _written_inside(outer, inner, value, policy))
+        return
+    places = fieldpath.expand(document, path) if wildcards and fieldpath.has_wildcard(path) else []
+    if places and policy is not MergePolicy.Replace:
+        # Each place has a value of its own to merge with.
+        for place in places:
+            write(document, fieldpath.to_text(place), value, policy=policy, wildcards=False)
         return
     there = ABSENT if policy is MergePolicy.Replace else field(document, path)
     if there is not ABSENT and (isinstance(there, pulumi.Output) or isinstance(value, pulumi.Output)):
@@ -288,6 +296,13 @@ def _settled_inside(value: Value) -> Value:
             return items or ABSENT
         case _:
             return value
+
+
+def _prune(document: dict[str, Any]) -> None:
+    """Leave the fields that are not set out of a document, in place."""
+    kept = pruned(document)
+    document.clear()
+    document.update({} if kept is ABSENT else kept)
 
 
 def pruned(value: Value) -> Value:

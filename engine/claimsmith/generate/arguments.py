@@ -46,11 +46,11 @@ def fields_of(klass: Class) -> list[Argument]:
             path = fieldpath.parse(read)
             if path[:1] == ("spec",) and len(path) > 1 and isinstance(path[1], str):
                 types.setdefault(path[1], set()).add("list[Any]" if path[2:3] == (fieldpath.WILDCARD,) else "Any")
-    return [Argument(n, _narrowest(t), n in required) for n, t in types.items() if is_name(n)]
+    return [Argument(n, _narrowest(t), n in required) for n, t in types.items() if n != fieldpath.WILDCARD]
 
 
 def is_name(field: str) -> bool:
-    """Whether a TypedDict can have the field. One that it cannot have is still read, without a type."""
+    """Whether the class of a TypedDict can have the field. Any other is written as a key of a mapping."""
     return field.isascii() and field.isidentifier() and not keyword.iskeyword(field) and not field.startswith("__")
 
 

@@ -70,7 +70,9 @@ def _own_parts(klass: Class) -> list[str]:
     group = _parts(klass.serves.group)
     if words[-len(group) :] == group:
         words = words[: -len(group)]
-    redundant = _parts_of(klass.serves.kind)
+    parts = _parts_of(klass.serves.kind)
+    # The X before an acronym is part of its word: XIAMRole has xiam and role.
+    redundant = parts | {part.removeprefix("x") for part in parts}
     return [w for w in words if not {w.lower(), w.lower().removeprefix("x")} & redundant]
 
 

@@ -15,7 +15,7 @@ _LIKE_YOU = ("uni", "use", "usa", "uti", "ure", "uro")
 
 def article(kind: str) -> str:
     """The kind with its article: a MySQLInstance, an XPostgres."""
-    spelled = len(kind) > 1 and kind[0].isupper() and not kind[1].islower()
+    spelled = kind[:1].isupper() and not kind[1:2].islower()
     vowel = kind[:1].upper() in _SPOKEN_WITH_A_VOWEL if spelled else kind[:1].lower() in "aeiou"
     vowel = vowel and not (not spelled and kind.lower().startswith(_LIKE_YOU))
     return f"{'an' if vowel else 'a'} {kind}"

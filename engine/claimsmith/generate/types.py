@@ -39,6 +39,20 @@ class Type:
     base: str
     description: str
     fields: tuple[Field, ...] = ()
+    others: tuple[Field, ...] = ()
+    """The fields whose names no class can have, such as `class`: they stand in a mapping of a type of their own."""
+
+    @property
+    def bases(self) -> str:
+        """What the class is derived from."""
+        if not self.others:
+            return self.base
+        return self.other_fields if self.base == "TypedDict" else f"{self.base}, {self.other_fields}"
+
+    @property
+    def other_fields(self) -> str:
+        """The name of the type that has the others."""
+        return f"_{self.name}More"
 
     @property
     def is_enum(self) -> bool:
@@ -48,8 +62,9 @@ class Type:
     @property
     def uses(self) -> frozenset[str]:
         """The names that it needs."""
-        optional = {"NotRequired"} if not self.is_enum and any(not f.required for f in self.fields) else set()
-        wants_any = {"Any"} if any("Any" in f.type for f in self.fields if not self.is_enum) else set()
+        fields = () if self.is_enum else (*self.fields, *self.others)
+        optional = {"NotRequired"} if any(not f.required for f in fields) else set()
+        wants_any = {"Any"} if any("Any" in f.type for f in fields) else set()
         return frozenset({self.base, *optional, *wants_any})
 
 
@@ -80,7 +95,12 @@ def types_of(klass: Class, name: str, claim: ClaimType, names: Names) -> list[Ty
     else:
         fields = _Reader(names, types).fields(claim.spec, name, without=reserved)
         what = f"The spec of {text.article(klass.serves.kind)}."
-    return [*types, Type(f"{name}Spec", claim.base, what, tuple(fields))]
+    return [*types, _type(f"{name}Spec", claim.base, what, fields)]
+
+
+def _type(name: str, base: str, description: str, fields: Sequence[Field]) -> Type:
+    named, others = ([f for f in fields if is_name(f.name) is wanted] for wanted in (True, False))
+    return Type(name, base, description, tuple(named), tuple(others))
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +112,7 @@ class _Reader:
 
     def fields(self, schema: Mapping[str, Any], name: str, *, without: Sequence[str] = ()) -> list[Field]:
         required = schema.get("required") or ()
-        named = {k: s for k, s in schema["properties"].items() if is_name(k) and k not in without}
+        named = {k: s for k, s in schema["properties"].items() if k not in without}
         fields = [
             # A field with a default is optional.
             Field(k, self._input(s, name + text.pascal(k), k), k in required and "default" not in s, _described(s))
@@ -111,7 +131,7 @@ class _Reader:
                 return self._enum(name, field, values)
             case {"type": "array", "items": Mapping() as items}:
                 return f"list[{self._input(items, f'{name}Item', field)}]"
-            case {"properties": Mapping() as properties} if any(map(is_name, properties)):
+            case {"properties": Mapping() as properties} if properties:
                 return self._object(schema, name, field)
             case {"additionalProperties": Mapping() as inner}:
                 return f"dict[str, {self._input(inner, f'{name}Value', field)}]"
@@ -127,15 +147,15 @@ class _Reader:
     def _object(self, schema: Mapping[str, Any], wanted: str, field: str) -> str:
         name = self.names.free(wanted)
         fields = self.fields(schema, wanted)
-        what = _described(schema) or f"The fields of {field}."
-        self.types.append(Type(name, "TypedDict", what, tuple(fields)))
+        what = _described(schema) or text.docstring(f"The fields of {field}")
+        self.types.append(_type(name, "TypedDict", what, fields))
         return name
 
     def _enum(self, wanted: str, field: str, values: Sequence[str]) -> str:
         name = self.names.free(wanted)
         members = Names(("mro", "name", "value"))
         fields = tuple(Field(members.free(text.constant(v)), repr(v)) for v in dict.fromkeys(values))
-        self.types.append(Type(name, "StrEnum", f"The values of {field}.", fields))
+        self.types.append(Type(name, "StrEnum", text.docstring(f"The values of {field}"), fields))
         return name
 
 

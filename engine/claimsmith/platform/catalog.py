@@ -34,8 +34,9 @@ from claimsmith.dialects.definitions.publishing import requirement_class
 from claimsmith.dialects.resource_classes import reading as resource_classes
 from claimsmith.dialects.workloads.index import Workloads, take
 from claimsmith.dialects.workloads.reading import APPLICATION
-from claimsmith.kubernetes import crds
+from claimsmith.kubernetes import crds, schema
 from claimsmith.platform import moved
+from claimsmith.platform.annotations import check_annotations
 
 CRD = GroupKind("apiextensions.k8s.io", "CustomResourceDefinition")
 STACKS = "claimsmith.io/stacks"
@@ -150,6 +151,7 @@ def read_catalog(
     for klass in all_classes:
         with problems.catch():
             _add(classes, (klass.key, klass.serves), _marked(klass, definitions, crossplane, managed_kinds, seen))
+    check_annotations(all_classes, problems, warnings)
     requests: dict[ClaimKey, Claim] = {}
     for document in claims:
         with problems.catch():
@@ -225,6 +227,7 @@ def _by_dialect(platform: Iterable[Document], bindable: Bindable, problems: Coll
                 found["moved"].append(document)
             elif kind == CRD:
                 crds.refuse_unsound(document)
+                schema.refuse_unreadable_crd(document)
                 found["crd"].append(document)
             elif resource_classes.is_class(document, bindable):
                 found["specific"].append(document)

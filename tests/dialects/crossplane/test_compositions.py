@@ -159,6 +159,15 @@ def test_the_oldest_form_of_definitions() -> None:
     assert list(xrd.read(document(data)).versions) == ["v1"]
 
 
+FIELDS = "spec.versions[0].schema.openAPIV3Schema.properties.spec.properties"
+
+
+def served(fields: Any) -> dict[str, Any]:
+    """A version whose spec has these fields."""
+    schema = {"type": "object", "properties": {"spec": {"type": "object", "properties": fields}}}
+    return {"name": "v1", "served": True, "referenceable": True, "schema": {"openAPIV3Schema": schema}}
+
+
 @pytest.mark.parametrize(
     ("data", "path"),
     [
@@ -166,6 +175,19 @@ def test_the_oldest_form_of_definitions() -> None:
         pytest.param(definition(versions=[]), "spec.versions", id="no-version"),
         pytest.param(definition(versions=[{"name": "a"}, {"name": "b"}]), "spec.versions", id="none-referenceable"),
         pytest.param(definition(scope="Galaxy"), "spec.scope", id="unknown-scope"),
+        pytest.param(definition(versions=[served({"a": None})]), f"{FIELDS}.a", id="field-without-schema"),
+        pytest.param(definition(versions=[served({"a": "string"})]), f"{FIELDS}.a", id="field-that-is-its-type"),
+        pytest.param(definition(versions=[served(["a"])]), FIELDS, id="list-of-fields"),
+        pytest.param(
+            definition(versions=[served({"a": {"items": {"properties": {"b": 3}}}})]),
+            f"{FIELDS}.a.items.properties.b",
+            id="field-of-an-item",
+        ),
+        pytest.param(
+            definition(versions=[served({"a": {"anyOf": [{"properties": {"b": None}}]}})]),
+            f"{FIELDS}.a.anyOf[0].properties.b",
+            id="field-in-a-branch",
+        ),
     ],
 )
 def test_refused_definitions(data: dict[str, Any], path: str) -> None:

@@ -72,9 +72,10 @@ def read(document: Document, xrd: Xrd, *, claim: bool) -> Claim:
 
 
 def pruned(document: Document, xrd: Xrd, *, claim: bool) -> tuple[Document, list[Problem]]:
-    """A composed composite without the fields that its definition does not know, and a warning for each of them.
+    """A composed composite without what an API server takes away, and a warning for each such field.
 
-    That is for what a composition composes: in what a person wrote, such a field is a slip, and refused by `read`.
+    These are the fields that its definition does not know, and the namespace of a kind that is in none. That is for
+    what a composition composes: in what a person wrote, such a field is a slip, and refused by `read`.
     """
     version = str(document.data.get("apiVersion", "")).rpartition("/")[2]
     _refuse_version(document, xrd, version)
@@ -87,6 +88,10 @@ def pruned(document: Document, xrd: Xrd, *, claim: bool) -> tuple[Document, list
         fix = f"did you mean {meant!r}?" if meant else "remove it, or add it to the definition's schema"
         text = fieldpath.to_text(path)
         warnings.append(Problem(f"{kind} has no field {text}: it is left out, as in Crossplane", path=text, fix=fix))
+    if _misplaced(document, xrd, claim=claim):
+        kept = {**kept, "metadata": {k: v for k, v in kept["metadata"].items() if k != "namespace"}}
+        what = f"{kind} is in no namespace: it is left out, as in Crossplane"
+        warnings.append(Problem(what, path="metadata.namespace", fix="remove it"))
     return Document(kept, document.file, document.line, document.text), warnings
 
 

@@ -27,7 +27,8 @@ UNMANAGED = frozenset(
     (*("ProviderConfig", "ClusterProviderConfig", "StoreConfig"), "ProviderConfigUsage", "ClusterProviderConfigUsage")
 )
 """Kinds of providers that stand for nothing outside: they have no Ready condition that could be waited for."""
-_RESERVED = (".kubernetes.io", ".k8s.io")
+_RESERVED = ("kubernetes.io", "k8s.io")
+"""How the domains end that Crossplane takes for those of Kubernetes: x-k8s.io too, it does not look for a dot."""
 _OF_CLAIMS = ("compositeDeletePolicy", SECRET_REF, "publishConnectionDetailsTo")
 
 
@@ -117,7 +118,7 @@ def _object(data: Mapping[str, Any], key: str) -> dict[str, Any]:
 
 def _passed_on(given: Mapping[str, str]) -> dict[str, str]:
     """The labels or annotations of a claim that its composite gets: none that are reserved for Kubernetes itself."""
-    return {k: v for k, v in given.items() if not f".{k.partition('/')[0]}".endswith(_RESERVED)}
+    return {k: v for k, v in given.items() if not k.partition("/")[0].endswith(_RESERVED)}
 
 
 COMPOSITES = _Composites(

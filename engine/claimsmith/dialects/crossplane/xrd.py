@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from claimsmith.base import fieldpath
 from claimsmith.base.documents import Document
 from claimsmith.base.errors import ModelError
 from claimsmith.base.names import ClassKey, GroupKind
@@ -95,6 +96,7 @@ def is_definition(document: Document) -> bool:
 def read(document: Document) -> Xrd:
     """The definition that a document gives."""
     from claimsmith.dialects.crossplane.xrd_input import DefinitionInput
+    from claimsmith.kubernetes import schema
 
     raw = parse(DefinitionInput, document)
     spec, old = raw.spec, raw.spec.crd_spec_template
@@ -103,8 +105,13 @@ def read(document: Document) -> Xrd:
     assert names is not None, "needs() asks for names where there is no template"
     version = old.version if old else ""
     versions: dict[str, Mapping[str, Any]] = {v.name: v.schema_.open_api_v3_schema for v in spec.versions if v.served}
+    places = {f"spec.versions[{i}].schema": v.schema_ for i, v in enumerate(spec.versions)}
     if old:
         versions = {version: old.validation.open_api_v3_schema}
+        places = {"spec.crdSpecTemplate.validation": old.validation}
+    for place, written in places.items():
+        at = fieldpath.parse(f"{place}.openAPIV3Schema")
+        schema.refuse_unreadable(written.open_api_v3_schema, document=document, at=at)
     expected = f"{names.plural}.{group}"
     if raw.metadata.name != expected:
         what = f"the definition is named {raw.metadata.name!r}, not plural and group, {expected!r}"

@@ -6,10 +6,10 @@ is what a real API server accepts and fills in (`tests/kubernetes/test_schema.py
 
 from claimsmith.kubernetes.schema.checking import check
 from claimsmith.kubernetes.schema.defaults import defaulted
-from claimsmith.kubernetes.schema.layout import crd_schema, normalised
+from claimsmith.kubernetes.schema.layout import crd_schema, normalised, refuse_unreadable_crd
 from claimsmith.kubernetes.schema.lookup import Schema, at_path, knows, nearest_field
 from claimsmith.kubernetes.schema.pruning import pruned
-from claimsmith.kubernetes.schema.structure import check_schema
+from claimsmith.kubernetes.schema.structure import check_schema, refuse_unreadable
 
 __all__ = [
     "Schema",
@@ -22,4 +22,6 @@ __all__ = [
     "nearest_field",
     "normalised",
     "pruned",
+    "refuse_unreadable",
+    "refuse_unreadable_crd",
 ]

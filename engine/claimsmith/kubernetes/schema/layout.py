@@ -6,9 +6,13 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from claimsmith.base import values
+from claimsmith.base.documents import Document
+from claimsmith.base.fieldpath import Path
 from claimsmith.kubernetes import crds
 from claimsmith.kubernetes.schema.lookup import EMBEDDED, INT_OR_STRING, OPEN, PRESERVE, Schema
+from claimsmith.kubernetes.schema.structure import refuse_unreadable
 
+_WORD = "openAPIV3Schema"
 _TYPES = {
     "int": "integer",
     "int32": "integer",
@@ -51,12 +55,23 @@ def crd_schema(crd: Mapping[str, Any], version: str) -> dict[str, Any] | None:
     return {**schema, "type": "object", EMBEDDED: True}
 
 
+def refuse_unreadable_crd(document: Document) -> None:
+    """Refuse a definition with a schema that nothing can be read through."""
+    spec = document.data["spec"]
+    places: list[tuple[Path, Any]] = [(("spec", "validation"), spec.get("validation"))]
+    places += [(("spec", "versions", i, "schema"), v.get("schema")) for i, v in enumerate(spec.get("versions") or ())]
+    for path, place in places:
+        found = place.get(_WORD) if isinstance(place, Mapping) else None
+        if isinstance(found, Mapping):
+            refuse_unreadable(found, document=document, at=(*path, _WORD))
+
+
 def _written(spec: Mapping[str, Any], version: str) -> Schema | None:
     versions = {v["name"]: v for v in spec.get("versions") or ()}
     if version not in versions and version != spec.get("version"):
         return None
-    own = (versions.get(version, {}).get("schema") or {}).get("openAPIV3Schema")
-    shared = (spec.get("validation") or {}).get("openAPIV3Schema")
+    own = (versions.get(version, {}).get("schema") or {}).get(_WORD)
+    shared = (spec.get("validation") or {}).get(_WORD)
     schema: Schema | None = own or shared
     return schema
 

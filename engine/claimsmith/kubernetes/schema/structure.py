@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from claimsmith.base import fieldpath, regexp
 from claimsmith.base.documents import Document
-from claimsmith.base.errors import Problem, suggest
+from claimsmith.base.errors import ModelError, Problem, suggest
 from claimsmith.base.fieldpath import Path
 from claimsmith.kubernetes.schema.checking import check
 from claimsmith.kubernetes.schema.lookup import EMBEDDED, INT_OR_STRING, PRESERVE, Schema
@@ -43,8 +43,9 @@ def _of(*kinds: type) -> Callable[[Any], bool]:
     return lambda value: isinstance(value, kinds)
 
 
+_FIELDS_FIX = "write a field's name and schema on each line"
 _RULES: Mapping[str, tuple[Callable[[Any], bool], str]] = {
-    "properties": (_is_fields, "a field's name and schema on each line"),
+    "properties": (_is_fields, _FIELDS_FIX.removeprefix("write ")),
     "items": (_of(Mapping), "one schema"),
     "additionalProperties": (_of(bool, Mapping), "true, false or a schema"),
     "required": (_is_texts, "a list of fields' names, beside properties"),
@@ -75,6 +76,40 @@ def check_schema(schema: Schema, *, document: Document | None, at: Path = ()) ->
     checker = _Checker(document, at)
     checker.schema(schema, ())
     return checker.problems
+
+
+def refuse_unreadable(schema: Schema, *, document: Document, at: Path = ()) -> None:
+    """Refuse a schema with a field that has no schema of its own: nothing can be read through it.
+
+    Whoever reads schemas relies on this. All other mistakes are left to `check_schema`.
+    """
+    problems = list(_without_schema(schema, document, at))
+    if problems:
+        raise ModelError(*problems)
+
+
+def _without_schema(schema: Mapping[str, Any], document: Document, at: Path) -> Iterator[Problem]:
+    named = schema.get("properties")
+    if named is not None and not isinstance(named, Mapping):
+        yield _problem(document, (*at, "properties"), "'properties' has a value that it cannot have", _FIELDS_FIX)
+        return
+    parts: dict[Path, Any] = {(key,): schema.get(key) for key in ("items", "additionalProperties", "not")}
+    for name, value in (named or {}).items():
+        parts["properties", name] = value
+        if not isinstance(value, Mapping):
+            what = f"the field {name!r} has no schema"
+            fix = f"write its schema below {name}:, such as type: string"
+            yield _problem(document, (*at, "properties", name), what, fix)
+    for key in _BRANCHES:
+        listed = schema.get(key)
+        parts |= {(key, i): each for i, each in enumerate(listed)} if isinstance(listed, list) else {}
+    for path, value in parts.items():
+        if isinstance(value, Mapping):
+            yield from _without_schema(value, document, (*at, *path))
+
+
+def _problem(document: Document, path: Path, what: str, fix: str) -> Problem:
+    return Problem(what, document.source_of(path), fieldpath.to_text(path), fix)
 
 
 @dataclass
