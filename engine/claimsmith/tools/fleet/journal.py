@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from claimsmith.base.errors import DeployError, EngineError, LoadError, Problem, WriteError
-from claimsmith.base.posix import fcntl
+from claimsmith.base import posix
+from claimsmith.base.errors import EngineError, LoadError, Problem
 from claimsmith.project import workspace
 from claimsmith.project.project import Project
 from claimsmith.project.writing import private_folder, write_atomically
@@ -119,20 +118,10 @@ def digest(project: Project, stack: str) -> str:
 def alone(project: Project) -> Iterator[None]:
     """Hold the right to run many stacks in this project; a second run is refused."""
     workspace.prepare(project)
-    path = private_folder(project.private / FOLDER) / _LOCK
-    try:
-        lock = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
-    except OSError as error:
-        what = f"{path} cannot be written: {error.strerror}"
-        raise WriteError(Problem(what, fix="free some space, or check the permissions")) from error
-    with os.fdopen(lock, "r+") as file:
-        try:
-            fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            what = "another claimsmith runs many stacks in this project"
-            raise DeployError(Problem(what, fix="wait until it ends")) from None
+    folder = private_folder(project.private / FOLDER)
+    with posix.alone(folder / _LOCK, "another claimsmith runs many stacks in this project"):
         # Of a run that was killed: whole resources stand in them, and only a run of the same stack would remove them.
-        for events in (project.private / FOLDER).glob("*.events"):
+        for events in folder.glob("*.events"):
             events.unlink(missing_ok=True)
         yield
 

@@ -6,7 +6,6 @@ taken into the state, what is not there is cleared. The rest is the engine's own
 
 from __future__ import annotations
 
-import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,7 +15,7 @@ from typing import Any
 
 from claimsmith.base.errors import ConnectionError_, DeployError, EngineError, Problem
 from claimsmith.base.names import GroupKind
-from claimsmith.base.posix import fcntl
+from claimsmith.base.posix import alone
 from claimsmith.compose.clusters import kubernetes_children
 from claimsmith.kubernetes.client import Cluster, owner_of
 from claimsmith.project import checkpoint, stack_locks, workspace
@@ -329,10 +328,5 @@ def _refresh(project: Project, stack: str) -> None:
 def _alone(project: Project) -> Iterator[None]:
     """Hold the right to recover; another that recovers at the same time is refused."""
     workspace.prepare(project)
-    with os.fdopen(os.open(project.private / "recover.lock", os.O_RDWR | os.O_CREAT, 0o600), "r+") as file:
-        try:
-            fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            what = "another claimsmith is recovering in this project"
-            raise DeployError(Problem(what, fix="wait until it is done")) from None
+    with alone(project.private / "recover.lock", "another claimsmith is recovering in this project"):
         yield
