@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.parsed import parsed
 from tests.support.paths import ROOT
 from tests.support.samples import copied_project
 
@@ -36,7 +37,7 @@ def declared(*extras: str) -> set[str]:
 @cache
 def imports(path: Path) -> frozenset[tuple[str, bool]]:
     """The distributions that a module imports from, each with whether it does so when it is loaded."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
+    tree = parsed(path)
     return frozenset((distribution(module), loaded) for module, loaded in third_party(tree.body, loaded=True))
 
 

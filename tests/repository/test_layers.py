@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.parsed import parsed
 from tests.support.paths import ROOT
 
 PACKAGE = ROOT / "engine" / "claimsmith"
@@ -47,7 +48,7 @@ def pure_files() -> list[object]:
 def imports(path: Path, *, members: bool = False) -> set[str]:
     """The modules that a file imports, wherever in it; with `members` also what it takes out of each."""
     found: set[str] = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in ast.walk(parsed(path)):
         match node:
             case ast.Import(names=names):
                 found |= {n.name for n in names}
@@ -109,7 +110,7 @@ def test_the_core_is_pure(path: Path) -> None:
 
 @pytest.mark.parametrize("path", pure_files())
 def test_the_core_opens_nothing(path: Path) -> None:
-    calls = [n.func for n in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(n, ast.Call)]
+    calls = [n.func for n in ast.walk(parsed(path)) if isinstance(n, ast.Call)]
     names = {f.id for f in calls if isinstance(f, ast.Name)}
     assert names & {"open", "print", "input", "eval", "exec", "__import__"} == set()
     attributes = {f.attr for f in calls if isinstance(f, ast.Attribute)}
