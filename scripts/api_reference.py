@@ -80,7 +80,7 @@ def described(name: str, found: Any) -> str:
     lines += [f"{docstring(found)}\n", *fields(node)]
     # Of other classes only the constructor is for programs.
     if issubclass(found, pulumi.Resource) or is_dataclass(found):
-        for method in functions_of(node):
+        for method in methods_of(found):
             if not method.name.startswith("_"):
                 kind = "property" if is_property(method) else ""
                 shown = method.name if kind else signature(method, method.name, method=True)
@@ -96,9 +96,25 @@ def source(found: Any) -> ast.ClassDef | ast.FunctionDef:
     return node
 
 
+def methods_of(found: type) -> Iterator[ast.FunctionDef]:
+    """The methods that a class has beyond its documented bases: also those of bases that are only a part of it."""
+    for part in found.__mro__:
+        if part is not found and part.__name__ in deploy.__all__:
+            return
+        if part is found or part.__module__.startswith(deploy.__name__):
+            node = source(part)
+            assert isinstance(node, ast.ClassDef)
+            yield from functions_of(node)
+
+
 def functions_of(node: ast.ClassDef) -> Iterator[ast.FunctionDef]:
-    """The methods of a class."""
-    return (inner for inner in node.body if isinstance(inner, ast.FunctionDef))
+    """The methods of a class; one with overloads counts once."""
+    return (inner for inner in node.body if isinstance(inner, ast.FunctionDef) and not is_overload(inner))
+
+
+def is_overload(node: ast.FunctionDef) -> bool:
+    """Whether this is only a signature of a function that follows."""
+    return any(isinstance(d, ast.Name) and d.id == "overload" for d in node.decorator_list)
 
 
 def is_property(node: ast.FunctionDef) -> bool:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 import subprocess
 import sys
 import tomllib
+from typing import Any
 
 import pytest
 
@@ -60,3 +62,16 @@ def test_the_changelog_begins_with_this_version() -> None:
 
 def test_the_reference_page_is_current() -> None:
     python("scripts/api_reference.py", "--check")
+
+
+def test_the_reference_page_has_every_method_of_a_component() -> None:
+    page = (ROOT / "docs" / "reference" / "api.md").read_text(encoding="utf-8")
+    methods = [name for name, found in vars_of(deploy.Composite) if inspect.isfunction(found)]
+    assert {"child", "child_options", "publish_connection"} <= set(methods)
+    assert [name for name in methods if f"\n#### `Composite.{name}`\n" not in page] == []
+
+
+def vars_of(component: type) -> list[tuple[str, Any]]:
+    """The public members that a component has from claimsmith, whichever of its bases has them."""
+    ours = [part for part in component.__mro__ if part.__module__.startswith("claimsmith.")]
+    return [(n, found) for part in ours for n, found in vars(part).items() if not n.startswith("_")]

@@ -17,24 +17,23 @@ from claimsmith.base.values import has
 from claimsmith.compose import references as reference
 from claimsmith.compose.child_documents import templated
 from claimsmith.compose.cluster_records import records_of
-from claimsmith.compose.connections import Connection, SecretSource, connections_of, secret_document
+from claimsmith.compose.connections import Connection
 from claimsmith.compose.drafts import with_secret_place
 from claimsmith.compose.identity import dress
-from claimsmith.compose.options import FIELD_MANAGER, Options, field_manager, options_of, with_live_values
+from claimsmith.compose.options import Options, options_of, with_live_values
 from claimsmith.compose.references import Candidate, Selection
-from claimsmith.deploy import loops, secrets
+from claimsmith.deploy import loops
 from claimsmith.deploy.context import Context
 from claimsmith.deploy.kubernetes_object import KubernetesObject, aliases, engine_document, resource_options
 from claimsmith.deploy.loops import Element
 from claimsmith.deploy.native import NativeChild
 from claimsmith.deploy.native_children import NativeChildren
+from claimsmith.deploy.published_connections import PublishedConnections
 from claimsmith.deploy.served import ClaimKind, ClassRef, component_for, identity_of, in_no_namespace
 from claimsmith.deploy.values import evaluate, field, filled, join, once_known, pruned, secrets_hidden, within
 from claimsmith.dialects.common import ordering
-from claimsmith.dialects.common.klass import Opaque, SecretDestination
-from claimsmith.dialects.crossplane.xrd import SECRET_NAMESPACE
+from claimsmith.dialects.common.klass import Opaque
 from claimsmith.kubernetes.schema import defaulted
-from claimsmith.patching import details
 
 ClassReference = tuple[str, str, str]
 
@@ -59,7 +58,7 @@ class _ComponentType(type):
             raise pulumi.RunError(str(error)) from error
 
 
-class Composite(NativeChildren, metaclass=_ComponentType):
+class Composite(NativeChildren, PublishedConnections, metaclass=_ComponentType):
     """The resources composed for one claim.
 
     `context` is what it shares with the other components of a program; by default, one for the whole program. The
@@ -313,61 +312,6 @@ class Composite(NativeChildren, metaclass=_ComponentType):
         live = await asyncio.to_thread(evaluate, self._context.live, child.document)
         return live or dict(zip(("metadata", "spec", "status"), parts[1:], strict=True))
 
-    def publish_details(self, details: Mapping[str, Any]) -> None:
-        """Publish these values as the connection details of the claim, each of them as a secret."""
-        self.publish_connection(details=details)
-
-    def publish_connection(
-        self,
-        *sources: secrets.Source,
-        details: Mapping[str, Any] | None = None,
-        place: Mapping[str, str] | None = None,
-        patched: Mapping[str, Any] | None = None,
-    ) -> None:
-        """Merge the children's connection Secrets into the Secrets that the claim and its class ask for.
-
-        `details` are others, by their values. `place` is where the class writes the Secret of a composite that names
-        none, and `patched` its patches.
-        """
-        found = [found for source in sources if (found := secrets.source_of(source))]
-        values = secrets.published(self._address, details or {}, only=self.CLASS.connection_keys)
-        requested = self._requested_secret() if place is None else None
-        if place is not None and (found or values):
-            requested = self._composed_secret(place, patched or {})
-        self._secrets = connections_of(self.claim, requested, [p for p, _ in found], only=self.CLASS.connection_keys)
-        if not found and not values:
-            # The API server stores an empty Secret without data: it would differ for ever.
-            self._secrets = []
-        if not self._context.has_cluster:
-            # The stack's output has the details, and there is nothing that a Secret could be written to.
-            self._secrets = []
-        if not self._secrets and not values:
-            return
-        later_wins = self.claim.dialect.lenient_details
-        wanted = self._secrets[-1] if self._secrets else None
-        self._publish(wanted, found, values, later_wins=later_wins)
-
-    def _publish(
-        self,
-        wanted: Connection | None,
-        sources: Sequence[tuple[SecretSource, Any]],
-        values: Mapping[str, pulumi.Output[str]] | None = None,
-        *,
-        later_wins: bool = False,
-    ) -> None:
-        """Register the Secrets of the claim, with the details of its sources as data."""
-        values = values or {}
-        data: Any = values
-        if sources:
-            data = secrets.united(
-                self._context, self._address, wanted, sources, values, parent=self, later_wins=later_wins
-            )
-        self.details = secrets.secret_once_known(data)
-        self._keys = None if sources else sorted(values)
-        for secret in self._secrets:
-            word = "connection" if secret is self._secrets[-1] else "composite-connection"
-            self._secret_resources.append(self._secret(secret, word, sources, data))
-
     def finish(self) -> None:
         """Do nothing: a component is complete once its constructor returns."""
         what = "Composite.finish() is deprecated and does nothing: run claimsmith generate, or remove the call"
@@ -421,22 +365,6 @@ class Composite(NativeChildren, metaclass=_ComponentType):
         """A document as it is sent to the engine."""
         return value
 
-    def _composed_secret(self, place: Mapping[str, str], patched: Mapping[str, Any]) -> tuple[str, str]:
-        """Namespace and name of the Secret that the class composes for a composite which names none."""
-        name, namespace = details.secret_destination(
-            self._args, SecretDestination(place.get("name", ""), place.get("namespace", ""))
-        )
-        secret = {"name": name, "namespace": namespace, **(pruned(dict(patched)) if patched else {})}
-        return str(secret["namespace"] or self.claim.namespace), str(secret["name"])
-
-    def _requested_secret(self) -> tuple[str, str] | None:
-        """Namespace and name of the Secret that the claim asks for, wherever its dialect writes that."""
-        infrastructure = self._args["spec"].get("infrastructure")
-        spec = infrastructure if isinstance(infrastructure, dict) else self._args["spec"]
-        requested = spec.get("writeConnectionSecretToRef")
-        usual = self.claim.namespace or self.CLASS.secret_namespace or SECRET_NAMESPACE
-        return (requested.get("namespace") or usual, requested["name"]) if requested else None
-
     def _document(
         self,
         template: str,
@@ -467,14 +395,6 @@ class Composite(NativeChildren, metaclass=_ComponentType):
         live = self._context.live(document) if paths else None
         return with_live_values(document, live, paths) if live else document
 
-    def _secret(
-        self, secret: Connection, word: str, sources: Sequence[tuple[SecretSource, Any]], data: Any
-    ) -> KubernetesObject:
-        self._context.connections[secret.namespace, secret.name] = self.details
-        document = {**secret_document(self.claim, secret), "data": secrets.stored(data) if sources else data}
-        children = [child for _, child in sources]
-        return self._write(word, document, depends_on=children, additional_secret_outputs=["data", "stringData"])
-
     def _record(self, references: list[dict[str, str]]) -> None:
         for word, document in records_of(self.claim, self._args, references, self._secrets):
             # A composite stays with its children that stay, or if its class says so.
@@ -482,15 +402,6 @@ class Composite(NativeChildren, metaclass=_ComponentType):
                 self.CLASS.retain or any(not isinstance(c, Composite) and c.kept for c in self._children)
             )
             self._write(word, document, retain_on_delete=kept or None)
-
-    def _write(
-        self, word: str, document: dict[str, Any], *, depends_on: Sequence[Any] = (), **options: Any
-    ) -> KubernetesObject:
-        """Register an object of ours that is no child: a record, or a connection Secret."""
-        document["metadata"]["annotations"][FIELD_MANAGER] = field_manager(self.claim.project, self.claim.stack)
-        needs = [*depends_on, *self._context.needs(document)]
-        opts = pulumi.ResourceOptions(parent=self, provider=self._context.provider, depends_on=needs, **options)
-        return KubernetesObject(f"{self._name}/{word}", document, opts)
 
 
 Child = KubernetesObject | NativeChild | Composite
