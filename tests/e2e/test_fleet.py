@@ -151,7 +151,7 @@ def test_resume_after_a_kill(rig: DatabaseRig, engine: bool) -> None:
                 os.kill(pid, signal.SIGKILL)
             except ProcessLookupError:
                 continue
-    ran = up(rig, "--resume", "--lock-timeout", "5m")
+    ran = up(rig, "--resume", "--lock-timeout", "1h")
     assert ran.code in (0, 10), ran.text
     assert set(states(ran).values()) == {"done"}
     assert rig.oid(rig.databases[0])

@@ -6,8 +6,8 @@ import os
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +17,10 @@ from claimsmith.base.errors import EngineError
 from claimsmith.functions import grpc_caller, requirements
 from claimsmith.functions.grpc_caller import ARGUMENTS, Address, Limits, Program
 from claimsmith.functions.protocol import Condition, Ready, Request, Resource, Response, Severity, State
+from tests.support.eventually import eventually
 from tests.support.function_calls import XR, place
 from tests.support.paths import ROOT
-from tests.support.processes import ends, is_running
+from tests.support.processes import await_end, is_running
 
 SERVER = ROOT / "tests" / "support" / "function_server.py"
 INPUT = {"apiVersion": "acme.example.org/v1", "kind": "Input"}
@@ -39,7 +40,11 @@ def _stopped() -> Iterator[None]:
     grpc_caller.stop_all()
 
 
-def run(where: Program | Address, behaviour: str = "compose", limits: Limits | None = None, **more: Any) -> Response:
+UNHURRIED = Limits(seconds=3600, start_seconds=3600)
+"""How long a call takes says something of the machine: only a hang meets these limits."""
+
+
+def run(where: Program | Address, behaviour: str = "compose", limits: Limits = UNHURRIED, **more: Any) -> Response:
     data = {**INPUT, "behaviour": behaviour}
     bound = grpc_caller.of_function("function-acme", where, limits)(place("function-acme", data))
     given = Request(State(Resource(XR)), input=data, **more)
@@ -101,11 +106,11 @@ def test_a_socket(tmp_path: Path) -> None:
     ],
 )
 def test_hostile_functions(path: Path, behaviour: str, what: str) -> None:
-    seconds = 1 if behaviour == "hang" else 60
+    limits = replace(UNHURRIED, seconds=1) if behaviour == "hang" else UNHURRIED
     program = Program(str(path), (*ARGUMENTS, "--ignore-terminate"))
     before = set(grpc_caller.processes())
     with pytest.raises(EngineError) as caught:
-        run(program, behaviour, Limits(seconds=seconds))
+        run(program, behaviour, limits)
     assert what in caught.value.problems[0].what
     assert caught.value.problems[0].fix
     assert set(grpc_caller.processes()) <= before
@@ -123,7 +128,7 @@ def test_hostile_functions(path: Path, behaviour: str, what: str) -> None:
 )
 def test_hostile_answers(path: Path, behaviour: str, what: str) -> None:
     with pytest.raises(EngineError) as caught:
-        run(Program(str(path)), behaviour, Limits(seconds=60))
+        run(Program(str(path)), behaviour)
     assert what in caught.value.problems[0].what
     assert caught.value.problems[0].fix
 
@@ -131,8 +136,8 @@ def test_hostile_answers(path: Path, behaviour: str, what: str) -> None:
 def test_a_function_that_died_in_the_middle_is_started_again(path: Path) -> None:
     program = Program(str(path), (*ARGUMENTS, "--ignore-terminate"))
     with pytest.raises(EngineError):
-        run(program, "die", Limits(seconds=60))
-    assert data_of(run(program, limits=Limits(seconds=60)))["region"] == "eu"
+        run(program, "die")
+    assert data_of(run(program))["region"] == "eu"
 
 
 @pytest.mark.parametrize(
@@ -152,18 +157,18 @@ def test_programs_that_are_no_functions(path: Path, arguments: tuple[str, ...], 
 
 
 @pytest.mark.parametrize(
-    ("where", "what"),
+    ("where", "seconds", "what"),
     [
-        (Program("/no/such/program"), "is no program that can be started"),
-        (Program("/bin/true"), "ended: exit code 0"),
-        (Program("/bin/sleep", ("600",)), "does not listen after 1 seconds"),
-        (Address("127.0.0.1:9"), "does not listen after 1 seconds"),
+        (Program("/no/such/program"), 3600, "is no program that can be started"),
+        (Program("/bin/true"), 3600, "ended: exit code 0"),
+        (Program("/bin/sleep", ("600",)), 1, "does not listen after 1 seconds"),
+        (Address("127.0.0.1:9"), 1, "does not listen after 1 seconds"),
     ],
     ids=["missing", "ends", "sleeps", "nobody"],
 )
-def test_nobody_answers(where: Program | Address, what: str) -> None:
+def test_nobody_answers(where: Program | Address, seconds: float, what: str) -> None:
     with pytest.raises(EngineError) as caught:
-        run(where, limits=Limits(start_seconds=1))
+        run(where, limits=Limits(start_seconds=seconds))
     assert what in caught.value.problems[0].what
 
 
@@ -199,7 +204,8 @@ def test_nothing_is_left_of_a_command_that_ends_or_is_killed(path: Path, what: s
         if what == "killed":
             assert all(map(is_running, pids))
             process.kill()
-    assert all(map(ends, pids))
+    for pid in pids:
+        await_end(pid)
 
 
 def test_no_folder_is_left(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -207,11 +213,7 @@ def test_no_folder_is_left(path: Path, tmp_path: Path, monkeypatch: pytest.Monke
     run(Program(str(path), (*ARGUMENTS, "--insecure")))
     assert list(tmp_path.iterdir())
     grpc_caller.stop_all()
-    for _ in range(100):
-        if not list(tmp_path.iterdir()):
-            return
-        time.sleep(0.05)
-    raise AssertionError(list(tmp_path.iterdir()))
+    eventually(lambda: not list(tmp_path.iterdir()))
 
 
 def test_the_folder_of_sockets_has_a_short_path(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

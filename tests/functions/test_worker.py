@@ -15,7 +15,7 @@ import pytest
 from claimsmith.base.errors import ComposeError
 from claimsmith.functions import worker
 from tests.support.paths import ROOT
-from tests.support.processes import ends, is_running
+from tests.support.processes import await_end, is_running
 
 ADD = {"text": "1 + 1", "variables": [], "lists": [], "values": {}}
 
@@ -38,7 +38,7 @@ def test_stopped_and_started_again(own: worker.Worker) -> None:
     own.call(ADD)
     pid = own.pid or 0
     own.stop()
-    assert ends(pid)
+    await_end(pid)
     assert own.call(ADD)["value"] == 2
     assert own.pid != pid
 
@@ -46,7 +46,7 @@ def test_stopped_and_started_again(own: worker.Worker) -> None:
 def test_a_process_that_died_in_between_is_replaced(own: worker.Worker) -> None:
     own.call(ADD)
     os.kill(own.pid or 0, signal.SIGKILL)
-    assert ends(own.pid or 0)
+    await_end(own.pid or 0)
     assert own.call(ADD)["value"] == 2
 
 
@@ -129,4 +129,4 @@ def test_nothing_is_left_of_a_command_that_ends_or_is_killed(what: str, tmp_path
         if what != "done":
             assert is_running(pid)
             process.kill()
-    assert ends(pid)
+    await_end(pid)

@@ -28,7 +28,8 @@ from claimsmith.kubernetes.connection import Unreachable
 from claimsmith.lab import behaviour, certificates, control_plane, install, parts
 from claimsmith.lab.files import Files
 from claimsmith.toolchain import background
-from tests.support.managed_objects import AZURE, eventually, managed, thing
+from tests.support.eventually import eventually
+from tests.support.managed_objects import AZURE, managed, thing
 
 # Processes and files, without servers
 

@@ -17,7 +17,7 @@ from claimsmith import lab
 from claimsmith.base.errors import ControlPlaneError
 from claimsmith.lab import postgresql
 from claimsmith.toolchain import background
-from tests.support.managed_objects import eventually
+from tests.support.eventually import eventually
 
 
 def asked(server: postgresql.Server, sql: str, *, password: str = "") -> subprocess.CompletedProcess[str]:

@@ -1,9 +1,7 @@
-"""Objects and definitions of managed kinds, as providers have them, and a wait for what a controller does to them."""
+"""Objects and definitions of managed kinds, as providers have them."""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
 from typing import Any
 
 from claimsmith.kubernetes import crds
@@ -22,10 +20,3 @@ def thing(kind: str = "MySQLServer", name: str = "db", *, api_version: str = f"{
         "metadata": {"name": name, "uid": f"uid-of-{name}", "generation": 1},
         "spec": spec,
     }
-
-
-def eventually(check: Callable[[], Any]) -> Any:
-    """The first true result, however long it takes: a hang meets the time limit of all tests."""
-    while not (found := check()):
-        time.sleep(0.02)
-    return found

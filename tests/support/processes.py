@@ -6,22 +6,30 @@ import os
 import time
 from pathlib import Path
 
+from tests.support.eventually import eventually
+
 
 def is_running(pid: int) -> bool:
     """Whether a process runs; one that ended and was not waited for does not."""
+    return _state(pid) not in "ZX"
+
+
+def _is_runnable(pid: int) -> bool:
+    """Whether a process has a processor, or waits for one."""
+    return _state(pid) == "R"
+
+
+def _state(pid: int) -> str:
+    """The state of a process as the kernel has it: X for one that is gone."""
     try:
-        state = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0]
+        return Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0]
     except (OSError, IndexError):
-        return False
-    return state not in "ZX"
+        return "X"
 
 
-def ends(pid: int, seconds: float = 20) -> bool:
-    """Whether a process ends within a time."""
-    end = time.monotonic() + seconds
-    while is_running(pid) and time.monotonic() < end:
-        time.sleep(0.05)
-    return not is_running(pid)
+def await_end(pid: int) -> None:
+    """Wait until a process has ended, however long it takes: a hang meets the time limit of all tests."""
+    eventually(lambda: not is_running(pid))
 
 
 def children(pid: int | None = None) -> list[int]:
@@ -38,19 +46,25 @@ def children(pid: int | None = None) -> list[int]:
 
 
 def rests(pid: int, seconds: float = 20) -> bool:
-    """Whether a process uses no processor time from now on, or ends; asked for a time."""
-    end = time.monotonic() + seconds
-    before = ""
-    while time.monotonic() < end:
-        try:
-            used = Path(f"/proc/{pid}/schedstat").read_text(encoding="ascii").split()[0]
-        except OSError:
-            return True
-        if used == before:
-            return True
-        before = used
+    """Whether a process has nothing left to do, or ends, before it has used so much more processor time.
+
+    Its own time, not that of the clock: on a busy machine, a process that is about to rest waits for a processor.
+    """
+    start = used = _used(pid)
+    while used is not None and used - (start or 0) < seconds:
         time.sleep(0.2)
-    return False
+        before, used = used, _used(pid)
+        if used == before and not _is_runnable(pid):
+            return True
+    return used is None
+
+
+def _used(pid: int) -> float | None:
+    """The seconds of processor time that a process has used; None once it has ended."""
+    try:
+        return int(Path(f"/proc/{pid}/schedstat").read_text(encoding="ascii").split()[0]) / 1e9
+    except (OSError, IndexError):
+        return None
 
 
 def processes() -> list[tuple[int, int, str, Path]]:

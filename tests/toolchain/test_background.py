@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from claimsmith.toolchain import background
-from tests.support.managed_objects import eventually
+from tests.support.eventually import eventually
 
 
 def sleeper(tmp_path: Path, *, code: str = "import time; time.sleep(3600)") -> background.Process:

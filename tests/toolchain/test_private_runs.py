@@ -7,8 +7,7 @@ import signal
 import stat
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -18,6 +17,7 @@ from claimsmith import toolchain
 from claimsmith.project import workspace
 from claimsmith.project.project import Project
 from claimsmith.toolchain import engine_wrapper, private_runs
+from tests.support.eventually import eventually
 
 ENGINE = """#!/bin/sh
 echo secret > "$TMPDIR/kubeconfig4711"
@@ -25,13 +25,6 @@ echo "$TMPDIR"
 [ "$1" = wait ] && read -r _
 exit 7
 """
-
-
-def eventually(check: Callable[[], bool]) -> bool:
-    """Wait as long as it takes: a hang meets the time limit of all tests."""
-    while not check():
-        time.sleep(0.01)
-    return True
 
 
 @dataclass
@@ -88,7 +81,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Place]:
     for run in made.running:
         run.kill()
         run.communicate()
-    assert eventually(lambda: not made.left())
+    eventually(lambda: not made.left())
 
 
 def test_a_run_has_a_folder_of_its_own_that_goes_with_it(place: Place) -> None:
@@ -96,7 +89,7 @@ def test_a_run_has_a_folder_of_its_own_that_goes_with_it(place: Place) -> None:
     assert ran.returncode == 7, "the exit code is the engine's"
     assert Path(ran.stdout.strip()).parent == place.private / "tmp"
     assert ran.stderr == ""
-    assert eventually(lambda: not place.left())
+    eventually(lambda: not place.left())
 
 
 def test_only_its_user_can_look_into_it(place: Place) -> None:
@@ -121,7 +114,7 @@ def test_nothing_is_left_of_a_run_that_is_killed(place: Place, number: signal.Si
     assert (folder / "kubeconfig4711").exists()
     run.send_signal(number)
     assert run.wait() == -number
-    assert eventually(lambda: not place.left())
+    eventually(lambda: not place.left())
 
 
 def test_a_run_leaves_the_folder_of_another_alone(place: Place) -> None:
@@ -132,7 +125,7 @@ def test_a_run_leaves_the_folder_of_another_alone(place: Place) -> None:
     assert (first / "kubeconfig4711").exists()
     assert (second / "kubeconfig4711").exists()
     one.kill()
-    assert eventually(lambda: not first.exists())
+    eventually(lambda: not first.exists())
     assert (second / "kubeconfig4711").exists()
 
 
@@ -147,7 +140,7 @@ def test_a_folder_stays_as_long_as_a_plugin_lives(place: Place) -> None:
     assert private_runs.dead(str(place.private)) == []
     assert (folder / "kubeconfig4711").exists()
     os.close(given)
-    assert eventually(lambda: not folder.exists())
+    eventually(lambda: not folder.exists())
 
 
 def test_what_a_killed_run_and_its_killed_cleaner_left_goes_with_the_next(place: Place) -> None:
@@ -155,7 +148,7 @@ def test_what_a_killed_run_and_its_killed_cleaner_left_goes_with_the_next(place:
     assert private_runs.dead(str(place.private)) == [folder.name]
     place.run()
     assert not folder.exists()
-    assert eventually(lambda: not place.left())
+    eventually(lambda: not place.left())
 
 
 def test_a_folder_whose_lock_was_removed_goes_too(place: Place) -> None:

@@ -16,7 +16,6 @@ import sys
 import tarfile
 import textwrap
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -29,6 +28,7 @@ from claimsmith import toolchain
 from claimsmith.base.errors import ToolchainError
 from claimsmith.toolchain import build, discovery, download, host, parts, process, provider
 from claimsmith.toolchain.parts import silent
+from tests.support.eventually import eventually
 
 VERSIONS = {
     "pulumi": "v3.215.0",
@@ -903,13 +903,13 @@ def test_a_command_that_takes_too_long_ends_with_its_children(tmp_path: Path, mo
 
     class WhenItHasAChild(threading.Timer):
         def run(self) -> None:
-            wait_for((tmp_path / "child").exists)
+            eventually((tmp_path / "child").exists)
             self.function(*self.args)
 
     monkeypatch.setattr(process.threading, "Timer", WhenItHasAChild)
     with pytest.raises(parts.Failure, match=r"within 0\.001 seconds"):
         process.run([str(slow)], output=tmp_path / "output", cwd=tmp_path, seconds=0.001)
-    wait_for(lambda: not command_line(int((tmp_path / "child").read_text())))
+    eventually(lambda: not command_line(int((tmp_path / "child").read_text())))
 
 
 # ── two at once, and interrupted ──────────────────────────────────────────────────────────────────────────────────────
@@ -947,12 +947,6 @@ def start(machine: Machine) -> Iterator[Callable[[], subprocess.Popen[str]]]:
             os.killpg(pid, signal.SIGKILL)
 
 
-def wait_for(condition: Callable[[], bool]) -> None:
-    """Wait as long as it takes: how long says something of the machine. A hang meets the time limit of all tests."""
-    while not condition():
-        time.sleep(0.02)
-
-
 def building(machine: Machine) -> bool:
     return any(machine.cache.glob(".staging-*/modules/*/built/half"))
 
@@ -961,7 +955,7 @@ def test_two_installs_at_once_build_once(machine: Machine, start: Callable[[], s
     machine.go(gated=True)
     machine.plugin()
     first = start()
-    wait_for(lambda: building(machine))
+    eventually(lambda: building(machine))
     second = start()
     assert second.stdout
     assert f"waiting for another install (process {first.pid})" in iter(lambda: second.stdout.readline().strip(), "")
@@ -987,20 +981,20 @@ def test_interrupted_install_leaves_nothing(
     machine.go(gated=True)
     machine.plugin()
     install = start()
-    wait_for(lambda: building(machine))
+    eventually(lambda: building(machine))
     install.send_signal(number)
     output = install.communicate()[0]
     assert install.returncode == code, output
     assert "Traceback" not in output
     assert sorted(path.name for path in machine.cache.iterdir()) == ["lock"]
-    wait_for(lambda: not machine.go_processes())
+    eventually(lambda: not machine.go_processes())
 
 
 def test_install_after_a_killed_one(machine: Machine, start: Callable[[], subprocess.Popen[str]]) -> None:
     machine.go(gated=True)
     machine.plugin()
     install = start()
-    wait_for(lambda: building(machine))
+    eventually(lambda: building(machine))
     install.kill()
     install.communicate()
     (pid,) = machine.go_processes()
@@ -1123,7 +1117,7 @@ def test_language_host_ends_with_its_parent(machine: Machine) -> None:
     finally:
         end(parent)
     child = int(re.findall(r"pid (\d+)", said)[0])
-    wait_for(lambda: "language_host.py" not in command_line(child))
+    eventually(lambda: "language_host.py" not in command_line(child))
 
 
 # ── the commands ──────────────────────────────────────────────────────────────────────────────────────────────────────

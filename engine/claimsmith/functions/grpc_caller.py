@@ -39,7 +39,8 @@ class Limits:
     """What a function may take."""
 
     seconds: float = 20
-    start_seconds: float = 20
+    start_seconds: float = 60
+    """The most that a program takes until it listens: Python imports take their time on a busy CI machine."""
     megabytes: int = 16
 
 

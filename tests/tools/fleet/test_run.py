@@ -491,7 +491,7 @@ def test_events_that_a_kill_left_behind_are_removed(rig: Rig) -> None:
 
 def test_ctrl_c_stops_in_order_and_resume_goes_on(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(recover, "repair", lambda _project, _name: None)
-    rig.wants({"a": {"seconds": 60}, "b": {"seconds": 60}})
+    rig.wants({"a": {"seconds": 600}, "b": {"seconds": 600}})
 
     def interrupt() -> None:
         while not all((rig.bin / f"{name}.began").exists() for name in ("a", "b")):
