@@ -233,14 +233,14 @@ def new_class(
     project = console.find_project()
     name = name or _asked("Name of the class", "NAME")
     claim = claim or _asked("Kind of claim that it serves, as group/version/Kind", "--claim")
-    made = (
+    children = (
         makes
         or _asked(
             "What it composes, as group/version/Kind or package:module:Type, with spaces between", "--makes"
         ).split()
     )
     labels = dict(_pair(text) for text in label or [])
-    resources = [files.made_by(text) for text in made]
+    resources = [files.made_by(text) for text in children]
     claimed = Kind.parse(claim)
     found, kind = files.format_of(project.catalog(), claimed)
     form = Format(written_as.value) if written_as else found

@@ -191,7 +191,7 @@ class _Expander:
         catalog = self.catalog
         given = [d.data for d in (*catalog.crossplane.environments.values(), *catalog.resources.values())]
         with at(None, prefix=f"{binding.claim.key}: "):
-            made = piped.run(
+            composed = piped.run(
                 klass,
                 claim_data(binding),
                 draft.identity,
@@ -200,9 +200,9 @@ class _Expander:
                 declared=self.declared,
                 managed=partial(klass.dialect.is_managed, managed=catalog.managed, seen=catalog.seen),
             )
-        draft.piped = made.marked(catalog.marked(klass, made.templates), binding.claim.key)
-        draft.status, draft.environment = made.status, made.environment
-        self.warnings += made.warnings
+        draft.piped = composed.marked(catalog.marked(klass, composed.templates), binding.claim.key)
+        draft.status, draft.environment = composed.status, composed.environment
+        self.warnings += composed.warnings
         reader = Reader(draft.sides())
         problems = Collector()
         for template in draft.piped.templates:

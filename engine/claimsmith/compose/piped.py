@@ -113,18 +113,18 @@ def run(
         if seen == observed:
             break
         observed = seen
-    made = _documents(outcome, klass)
-    unseen = tuple(name for name in made if not _is_seen(name, outcome, observed, managed))
+    documents = _documents(outcome, klass)
+    unseen = tuple(name for name in documents if not _is_seen(name, outcome, observed, managed))
     following = _following(klass, observed, outcome, around, identity) if unseen else ()
     return Piped(
-        tuple(_with_own_details([_template(n, d, klass, outcome) for n, d in made.items()], klass, outcome)),
+        tuple(_with_own_details([_template(n, d, klass, outcome) for n, d in documents.items()], klass, outcome)),
         dict(object_at(outcome.desired.composite.document, "status")),
         dict(object_at(outcome.context, ENVIRONMENT)),
         unseen,
         following,
         tuple(_warnings(outcome, klass, identity, unseen, following)),
         outcome.versions,
-        waiting.scalars_of(outcome, made),
+        waiting.scalars_of(outcome, documents),
         awaited,
         observed,
     )

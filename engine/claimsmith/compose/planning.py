@@ -67,7 +67,7 @@ def build_plan(
         tuple(_claimed(resource, claims) for resource in given),
         expansion.unbound,
         messages,
-        plan_workloads(scheduled, made=_secret_writers(claims, given), scopes=scopes or Scopes({})),
+        plan_workloads(scheduled, secret_writers=_secret_writers(claims, given), scopes=scopes or Scopes({})),
         scheduled.targets,
         environments=expansion.environments,
     )

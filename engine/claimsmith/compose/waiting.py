@@ -30,10 +30,10 @@ _PLACED = ("writeConnectionSecretToRef", "Selector")
 
 def scalars_of(outcome: Outcome, names: Iterable[str]) -> dict[str, dict[fieldpath.Path, Scalar]]:
     """The fields that resources of a pipeline fill in for each other; none that would make them wait in a circle."""
-    made = sorted(names)
-    found = {name: _own(name, outcome, frozenset(made)) for name in made}
-    needs: dict[str, set[str]] = {name: set() for name in made}
-    for name in made:
+    composed = sorted(names)
+    found = {name: _own(name, outcome, frozenset(composed)) for name in composed}
+    needs: dict[str, set[str]] = {name: set() for name in composed}
+    for name in composed:
         for path, scalar in [*found[name].items()]:
             source = scalar.reading.resource
             if _reaches(source, name, needs):
@@ -43,11 +43,11 @@ def scalars_of(outcome: Outcome, names: Iterable[str]) -> dict[str, dict[fieldpa
     return {name: fields for name, fields in found.items() if fields}
 
 
-def _own(name: str, outcome: Outcome, made: frozenset[str]) -> dict[fieldpath.Path, Scalar]:
+def _own(name: str, outcome: Outcome, composed: frozenset[str]) -> dict[fieldpath.Path, Scalar]:
     return {
         path: scalar
         for path, scalar in pipeline.later(name, outcome).items()
-        if scalar.reading.resource in made and _may_wait(path)
+        if scalar.reading.resource in composed and _may_wait(path)
     }
 
 
@@ -91,12 +91,12 @@ def referring(
     """
     by_name = {t.name: t for t in templates}
     waiting = without_composites(scalars, by_name.values())
-    made = {name: _with_refs(t, waiting.get(name, {}), claim, observed) for name, t in by_name.items()}
+    completed = {name: _with_refs(t, waiting.get(name, {}), claim, observed) for name, t in by_name.items()}
     needs = {
         name: [(s.reading.resource, fieldpath.to_text(path)) for path, s in fields.items()]
         for name, fields in waiting.items()
     }
-    return tuple(made[name] for name in topological.ordered(list(made), needs))
+    return tuple(completed[name] for name in topological.ordered(list(completed), needs))
 
 
 def without_composites(scalars: Scalars, templates: Iterable[Template]) -> dict[str, dict[fieldpath.Path, Scalar]]:

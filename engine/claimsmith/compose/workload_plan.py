@@ -80,14 +80,14 @@ class PlannedWorkload:
 
 
 def plan_workloads(
-    found: Schedule, *, made: Mapping[tuple[str, str], str], scopes: Scopes
+    found: Schedule, *, secret_writers: Mapping[tuple[str, str], str], scopes: Scopes
 ) -> tuple[PlannedWorkload, ...]:
     """The resources of the target clusters. `made` maps a Secret's namespace and name to its writer in the plan."""
     problems = Collector()
     planned: list[PlannedWorkload] = []
     for placement in found.placements:
         with problems.catch():
-            planned.append(_planned(placement, made, scopes))
+            planned.append(_planned(placement, secret_writers, scopes))
     problems.raise_as(ComposeError)
     _refuse_doubles(planned, problems)
     problems.raise_as(ComposeError)
@@ -119,7 +119,7 @@ def shown(document: Mapping[str, Any]) -> dict[str, Any]:
     return {**document, **hidden}
 
 
-def _planned(placement: Placement, made: Mapping[tuple[str, str], str], scopes: Scopes) -> PlannedWorkload:
+def _planned(placement: Placement, secret_writers: Mapping[tuple[str, str], str], scopes: Scopes) -> PlannedWorkload:
     application = placement.application
     documents = {r.name: r.document for r in application.resources}
     own = scopes_of_crds(d for d in documents.values() if GroupKind.of(dict(d)) == CRD)
@@ -130,7 +130,7 @@ def _planned(placement: Placement, made: Mapping[tuple[str, str], str], scopes: 
             document = _permitted(_placed(template, application, own, scopes), template, placement, own, scopes)
             namespace = str(document["metadata"].get("namespace", "") or application.key.namespace)
             sources = [ObjectKey(SECRET, application.key.namespace, name) for name in template.secrets]
-            secrets = tuple(Propagated(namespace, s, made.get((s.namespace, s.name), "")) for s in sources)
+            secrets = tuple(Propagated(namespace, s, secret_writers.get((s.namespace, s.name), "")) for s in sources)
             needs = tuple(n for n, other in documents.items() if n != template.name and _comes_first(other, document))
             resources.append(PlannedResource(template.name, document, template, secrets, needs))
     problems.raise_as(ComposeError)

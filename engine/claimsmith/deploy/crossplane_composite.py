@@ -54,19 +54,19 @@ class CrossplaneComposite(Composite):
 
         The plan of a stack has run the steps already, with what exists in the cluster.
         """
-        made = self._context.piped.get(self._address)
-        if made is None:
+        composed = self._context.piped.get(self._address)
+        if composed is None:
             if self._context.planned:
                 return []
-            made = self._run(steps)
-        self.status, self.environment = dict(made.status), dict(made.environment)
+            composed = self._run(steps)
+        self.status, self.environment = dict(composed.status), dict(composed.environment)
         found: list[secrets.Source] = []
-        for template in made.templates:
-            child = self._register(template, made)
+        for template in composed.templates:
+            child = self._register(template, composed)
             if template.details:
                 found.append((child, {d.name: d if not d.key else d.key for d in template.details}))
         for one in self._context.unseen.get(self.claim.owner, ()):
-            self._keep(one, made)
+            self._keep(one, composed)
         return found
 
     def _run(self, steps: Sequence[Mapping[str, Any]]) -> Piped:
@@ -76,29 +76,30 @@ class CrossplaneComposite(Composite):
         live = LiveObjects(lambda: cluster) if cluster else None
         metadata = {**self._args["metadata"], "uid": self.claim.uid}
         composite = {**self._args, "apiVersion": klass.claim_api_version, "kind": klass.serves.kind}
-        made = piped.run(
+        composed = piped.run(
             klass,
             {**composite, "metadata": metadata},
             self.claim,
             resources=self._context.environments,
             live=live,
         )
-        for problem in made.warnings:
+        for problem in composed.warnings:
             pulumi.log.warn(str(problem), self)
         templates = (
-            replace(t, managed=self.claim.dialect.is_managed(t.group_kind, managed=(), seen=())) for t in made.templates
+            replace(t, managed=self.claim.dialect.is_managed(t.group_kind, managed=(), seen=()))
+            for t in composed.templates
         )
-        return made.marked(templates, self.claim.key)
+        return composed.marked(templates, self.claim.key)
 
-    def _register(self, template: Template, made: Piped) -> "KubernetesObject | Composite | None":
+    def _register(self, template: Template, composed: Piped) -> "KubernetesObject | Composite | None":
         """Register the resource of a template that a pipeline made."""
         fields = {k: copied(v) for k, v in template.base.items() if k not in ("apiVersion", "kind")}
         head = template.name, template.api_version, template.kind
         if template.composite:
             return self.composite(*head, fields=fields)
-        for path, scalar in made.scalars.get(template.name, {}).items():
+        for path, scalar in composed.scalars.get(template.name, {}).items():
             fieldpath.put(fields, path, self._filled(scalar))
-        awaits = made.awaited.get(template.name, ())
+        awaits = composed.awaited.get(template.name, ())
         ready = ordering.ready(template)
         return self.child(*head, managed=template.managed, ready=ready, awaits=awaits, fields=fields)
 
@@ -108,7 +109,7 @@ class CrossplaneComposite(Composite):
         assert isinstance(source, KubernetesObject)  # it is registered before those that wait for it
         return self._observe(source).apply(lambda document: evaluate(gofunction.filled, scalar, document))
 
-    def _keep(self, one: HeldObject, made: Piped) -> None:
+    def _keep(self, one: HeldObject, composed: Piped) -> None:
         """Register an object as it is, which the pipeline does not make now, for what it has not seen yet."""
         head = {"apiVersion": one.api_version, "kind": one.key.group_kind.kind}
         place = {"namespace": one.key.namespace} if one.key.namespace else {}
@@ -124,7 +125,7 @@ class CrossplaneComposite(Composite):
         )
         child = KubernetesObject(f"{self._name}/{one.part}", document, opts)
         self._children.append(child)
-        seen = ", ".join(map(repr, made.unseen))
+        seen = ", ".join(map(repr, composed.unseen))
         what = f"{self._address}: {one.part!r} stays, though the pipeline does not make it now: it has not seen {seen}"
         pulumi.log.warn(f"{what} ready; deploy again once it is", self)
 

@@ -279,49 +279,49 @@ class _Answer:
 
     def take(self, document: Document) -> str | None:
         """Add one document of the output; returns the name of a resource."""
-        made = document.data
+        produced = document.data
         for key in ("apiVersion", "kind"):
-            if not isinstance(made.get(key), str) or not made[key]:
+            if not isinstance(produced.get(key), str) or not produced[key]:
                 what = f"the template renders a document without {key} (output of the template, line {document.line})"
                 raise ComposeError(Problem(what, fix=f"write {key}: into it, or leave the document out"))
-        if made["apiVersion"] == _META:
-            self._take_meta(made)
+        if produced["apiVersion"] == _META:
+            self._take_meta(produced)
             return None
-        annotations = _annotations(made)
+        annotations = _annotations(produced)
         verdict = annotations.pop(READY, None)
         if verdict is not None and verdict not in _VERDICTS:
             what = f"the annotation {READY} is {verdict!r}"
             raise ComposeError(Problem(what, fix=f"use one of: {', '.join(_VERDICTS)}"))
         name = annotations.pop(NAME, None)
         own = self.request.observed.composite.document
-        if name is None and (made["apiVersion"], made["kind"]) == (own.get("apiVersion"), own.get("kind")):
-            self._take_composite(made, verdict)
+        if name is None and (produced["apiVersion"], produced["kind"]) == (own.get("apiVersion"), own.get("kind")):
+            self._take_composite(produced, verdict)
             return None
         if name is None:
-            what = f"the template makes a {made['kind']} without the annotation {NAME}"
+            what = f"the template makes a {produced['kind']} without the annotation {NAME}"
             raise ComposeError(Problem(what, fix="name it: {{ setResourceNameAnnotation … }} among its annotations"))
         ready = _VERDICTS[verdict] if verdict else Ready.unspecified
-        self.resources[name] = Resource(_with_annotations(made, annotations), ready=ready)
+        self.resources[name] = Resource(_with_annotations(produced, annotations), ready=ready)
         return name
 
-    def _take_composite(self, made: Mapping[str, Any], verdict: str | None) -> None:
+    def _take_composite(self, produced: Mapping[str, Any], verdict: str | None) -> None:
         """The composite itself: only its status and its readiness count."""
-        if "status" in made:
-            environments.merge_into(self.composite, {"status": object_at(made, "status")})
+        if "status" in produced:
+            environments.merge_into(self.composite, {"status": object_at(produced, "status")})
         if verdict:
             self.ready = _VERDICTS[verdict]
 
-    def _take_meta(self, made: Mapping[str, Any]) -> None:
-        match made["kind"]:
+    def _take_meta(self, produced: Mapping[str, Any]) -> None:
+        match produced["kind"]:
             case "CompositeConnectionDetails":
-                for key, value in object_at(made, "data").items():
+                for key, value in object_at(produced, "data").items():
                     self.details[key] = _decoded(str(value))
             case "ClaimConditions":
-                self.conditions += [_condition(c) for c in made.get("conditions") or () if isinstance(c, Mapping)]
+                self.conditions += [_condition(c) for c in produced.get("conditions") or () if isinstance(c, Mapping)]
             case "Context":
-                environments.merge_into(self.context, object_at(made, "data"))
+                environments.merge_into(self.context, object_at(produced, "data"))
             case "ExtraResources":
-                for name, wanted in object_at(made, "requirements").items():
+                for name, wanted in object_at(produced, "requirements").items():
                     if name in self.requirements:
                         what = f"two ExtraResources require something under the name {name!r}"
                         raise ComposeError(Problem(what, fix="give each requirement its own name"))
@@ -347,19 +347,19 @@ class _Answer:
         )
 
 
-def _annotations(made: Mapping[str, Any]) -> dict[str, str]:
-    annotations = object_at(object_at(made, "metadata"), "annotations")
+def _annotations(produced: Mapping[str, Any]) -> dict[str, str]:
+    annotations = object_at(object_at(produced, "metadata"), "annotations")
     odd = sorted(key for key, value in annotations.items() if not isinstance(value, str))
     if odd:
-        what = f"the annotations of {made['kind']} {annotations.get(NAME, '')!r} are not all text: {', '.join(odd)}"
+        what = f"the annotations of {produced['kind']} {annotations.get(NAME, '')!r} are not all text: {', '.join(odd)}"
         raise ComposeError(Problem(what, fix="quote them in the template: {{ … | quote }}"))
     return dict(annotations)
 
 
-def _with_annotations(made: Mapping[str, Any], annotations: Mapping[str, str]) -> dict[str, Any]:
-    metadata = {k: v for k, v in object_at(made, "metadata").items() if k != "annotations"}
+def _with_annotations(produced: Mapping[str, Any], annotations: Mapping[str, str]) -> dict[str, Any]:
+    metadata = {k: v for k, v in object_at(produced, "metadata").items() if k != "annotations"}
     kept = {**metadata, **({"annotations": dict(annotations)} if annotations else {})}
-    return {**made, **({"metadata": kept} if kept or "metadata" in made else {})}
+    return {**produced, **({"metadata": kept} if kept or "metadata" in produced else {})}
 
 
 def _decoded(text: str) -> bytes:

@@ -88,9 +88,9 @@ def of_program(program: Program) -> Callable[[Place], Function]:
 
         def run(request: Request) -> Response:
             _check(place, spec, program)
-            made = _Made(place, request)
-            made.apply(spec, _documents(place, spec, program, request))
-            return made.response()
+            composed = _Composed(place, request)
+            composed.apply(spec, _documents(place, spec, program, request))
+            return composed.response()
 
         return run
 
@@ -200,7 +200,7 @@ def _whole(value: Any) -> Any:
 
 
 @dataclass(slots=True)
-class _Made:
+class _Composed:
     """The response, while the program's documents are read into it."""
 
     place: Place
@@ -270,12 +270,12 @@ class _Made:
         if not all(isinstance(resource.document.get(key), str) for key in ("apiVersion", "kind")):
             what = "the KCL program returns a document without apiVersion or kind"
             raise inputs.problem(self.place, what, "spec.source", "let items hold resources only")
-        made = f"{resource.document.get('kind')}/{object_at(resource.document, 'metadata').get('name', '')}"
+        resource_name = f"{resource.document.get('kind')}/{object_at(resource.document, 'metadata').get('name', '')}"
         if name in self.names:
-            what = f"the KCL program returns two resources named {name!r}: {self.names[name]} and {made}"
+            what = f"the KCL program returns two resources named {name!r}: {self.names[name]} and {resource_name}"
             fix = f"set metadata.name, or the annotation {_NAME}"
             raise inputs.problem(self.place, what, "spec.source", fix)
-        self.names[name] = made
+        self.names[name] = resource_name
         self.resources[name] = resource
 
     def _patch(self, documents: Sequence[dict[str, Any]]) -> None:

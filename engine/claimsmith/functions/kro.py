@@ -67,7 +67,7 @@ class _Run:
     warnings: list[Problem] = field(default_factory=list)
     waiting: list[Node] = field(default_factory=list)
     """The nodes that are not composed yet."""
-    made: dict[str, Node] = field(default_factory=dict)
+    created: dict[str, Node] = field(default_factory=dict)
     """The node of each composed resource."""
 
     def __post_init__(self) -> None:
@@ -87,7 +87,7 @@ class _Run:
             desired=State(Resource({**head, **self._status()}, ready=before.ready), resources),
             requirements=Requirements(resources=selectors, schemas=self._schemas()),
             results=(*(Result.of(Severity.warning, problem) for problem in self.warnings), *self._waiting()),
-            origins={name: partial(self._origin, node) for name, node in self.made.items()},
+            origins={name: partial(self._origin, node) for name, node in self.created.items()},
         )
 
     def _waiting(self) -> Iterator[Result]:
@@ -210,7 +210,7 @@ class _Run:
             self.desired[node.id] = documents
             for document in documents:
                 suffix = f"-{_name(document)}" if node.kind is NodeKind.collection else ""
-                self.made[f"{node.id}{suffix}"] = node
+                self.created[f"{node.id}{suffix}"] = node
                 yield f"{node.id}{suffix}", Resource(document, ready=self._verdict(node))
 
     def _expanded(self, node: Node) -> Iterator[dict[str, Any]]:

@@ -103,12 +103,12 @@ class ChildCall:
     @property
     def declared(self) -> str:
         """The statement that declares its variable before its blocks, where they may leave it unset."""
-        made = self.call.constructor if self.call else "KubernetesObject"
+        constructed = self.call.constructor if self.call else "KubernetesObject"
         if not self.needed or not self.headers:
             return ""
         if self.template.loop:
-            return f"{self.variable}: dict[str, {made}] = {{}}"
-        return f"{self.variable}: {made} | None = None" if self.template.details != () else ""
+            return f"{self.variable}: dict[str, {constructed}] = {{}}"
+        return f"{self.variable}: {constructed} | None = None" if self.template.details != () else ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,8 +34,8 @@ ENGINES: Final = ("go-sprig", "jinja2")
 
 def render(engine: str, text: str, data: Mapping[str, Any], *, file: str = "template") -> str:
     """The text that a template makes of the data, which stays as it is."""
-    made, _ = insertions.unmarked(_engine(engine).render(text, data, file=file))
-    return made
+    rendered, _ = insertions.unmarked(_engine(engine).render(text, data, file=file))
+    return rendered
 
 
 def render_document(engine: str, text: str, data: Mapping[str, Any], *, file: str = "template") -> dict[str, Any]:

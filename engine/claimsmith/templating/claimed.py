@@ -24,9 +24,9 @@ class Claimed(str):
 
     def __new__(cls, text: str, printed: str = "") -> Claimed:
         """The text; marked as a whole, unless its parts are."""
-        made = super().__new__(cls, text)
-        made.printed = printed or insertions.marked(str(text))
-        return made
+        created = super().__new__(cls, text)
+        created.printed = printed or insertions.marked(str(text))
+        return created
 
 
 # fmt: off

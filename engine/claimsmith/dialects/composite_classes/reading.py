@@ -63,7 +63,7 @@ class _Resource(Model):
             raise ValueError("a resource has either a base or a template; fix: give it a base")
         if self.template and (self.patch or self.patches):
             raise ValueError("a template cannot be patched; fix: read the claim's fields in the template itself")
-        base = self.made()
+        base = self.known_base()
         if is_native(base):
             return self
         missing = [key for key in ("apiVersion", "kind") if not isinstance(base.get(key), str)]
@@ -74,7 +74,7 @@ class _Resource(Model):
             )
         return self
 
-    def made(self) -> dict[str, Any]:
+    def known_base(self) -> dict[str, Any]:
         """The base, or what is known of a template's document."""
         return self.base if self.base is not None else self.template.base() if self.template else {}
 
@@ -117,11 +117,11 @@ def read(document: Document) -> tuple[Class, list[Problem]]:
         dialect = COMPOSITE_CLASSES
     refuse_namespace(raw.metadata, document)
     warnings: list[Problem] = []
-    names = names_of(document, [(at, r.name, GroupKind.of(r.made()).kind) for at, r in listed])
+    names = names_of(document, [(at, r.name, GroupKind.of(r.known_base()).kind) for at, r in listed])
     templates = [
         Template(
             name=name,
-            base=cleaned(resource.made(), document, f"{at}.base", warnings, placed=True),
+            base=cleaned(resource.known_base(), document, f"{at}.base", warnings, placed=True),
             patches=tuple(_patches(resource, at)),
             previous_name=resource.previous_name,
             at=at,
@@ -146,7 +146,7 @@ def read(document: Document) -> tuple[Class, list[Problem]]:
 
 def _details(resource: _Resource, document: Document, at: str) -> tuple[Detail, ...] | None:
     """The connection details of a template; those of a looped one would be the same for each element."""
-    silent = is_native(resource.made()) or resource.for_each is not None
+    silent = is_native(resource.known_base()) or resource.for_each is not None
     return details_of(resource.connection_details, document, at, native=silent)
 
 

@@ -89,13 +89,13 @@ def is_class(document: Document, bindable: Bindable) -> bool:
         return False
     if GroupKind.of(document.data) in composite_classes.KINDS:
         return False
-    return "specTemplate" in document.data or bindable.knows(_made(document))
+    return "specTemplate" in document.data or bindable.knows(_created_kind(document))
 
 
 def read(document: Document, bindable: Bindable) -> tuple[list[Class], list[Problem]]:
     """The class, once for each claim kind that it may serve, and warnings. A class that only supports serves none."""
     found, warnings = _read(document, bindable)
-    made = found.template.group_kind
+    created = found.template.group_kind
     classes = [
         Class(
             api_version=found.api_version,
@@ -107,13 +107,13 @@ def read(document: Document, bindable: Bindable) -> tuple[list[Class], list[Prob
             labels=found.labels,
             annotations=found.annotations,
             claim_api_version=claim_api_version(claim),
-            makes=made.kind,
+            makes=created.kind,
         )
-        for claim in bindable.claims_for(made)
+        for claim in bindable.claims_for(created)
         if not _needs_siblings(found.template.base) and (template := for_claim(found.template, claim, bindable))
     ]
     alone = not _needs_siblings(found.template.base)
-    if not classes and alone and (bindable.claims_for(made) or not bindable.knows(made)):
+    if not classes and alone and (bindable.claims_for(created) or not bindable.knows(created)):
         warnings.append(_useless(document, found.key, bindable))
     return classes, warnings
 
@@ -216,7 +216,7 @@ def _spec(
     if raw.spec is None and raw.spec_template is not None:
         return "specTemplate", raw.spec_template
     where = document.source_of("spec")
-    if raw.spec is None or not bindable.knows(_made(document)):
+    if raw.spec is None or not bindable.knows(_created_kind(document)):
         what = "the field 'specTemplate' is missing"
         raise ModelError(
             Problem(what, where, "specTemplate", "add specTemplate: with the spec of the composed resource")
@@ -274,18 +274,17 @@ def _oversized(template: Template, document: Document, *, then: str = "") -> Ite
 
 
 def _useless(document: Document, key: ClassKey, bindable: Bindable) -> Problem:
-    made = _made(document)
-    claims = bindable.claims_for(made)
+    created = _created_kind(document)
+    claims = bindable.claims_for(created)
     if claims:
-        what = (
-            f"{key} serves no claim: {', '.join(map(str, claims))} may bind to {made}, but not as it is described here"
-        )
+        kinds = ", ".join(map(str, claims))
+        what = f"{key} serves no claim: {kinds} may bind to {created}, but not as it is described here"
         return document.problem(what, "kind", "fix the engine or version of the class")
-    what = f"{key} serves no claim: no kind of claim may bind to {made}"
-    fix = f"say in components/bindable.yaml which claims {made} serves or supports"
+    what = f"{key} serves no claim: no kind of claim may bind to {created}"
+    fix = f"say in components/bindable.yaml which claims {created} serves or supports"
     return document.problem(what, "kind", fix)
 
 
-def _made(document: Document) -> GroupKind:
+def _created_kind(document: Document) -> GroupKind:
     api_version, kind = made_by(document)
     return GroupKind.of({"apiVersion": api_version, "kind": kind})

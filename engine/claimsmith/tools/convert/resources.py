@@ -82,21 +82,21 @@ class Selectors:
     ) -> dict[str, Any]:
         siblings = any(given.get(word) is True for word in SAME_PARENT)
         kept = {k: v for k, v in given.items() if k not in (*SAME_PARENT, "matchClassRef")}
-        made = {**({_SAME_CONTROLLER: True} if siblings else {}), **kept}
+        selector = {**({_SAME_CONTROLLER: True} if siblings else {}), **kept}
         name = str((given.get("matchClassRef") or {}).get("name", ""))
         if not name:
-            return made
+            return selector
         if not siblings:
             what = f"{key} of {template.name!r} selects by class among all resources; Crossplane selects by labels only"
             at = template.place_of(fieldpath.to_text(path))
             self.notes.leave_out(document, at, what, "label the resources of the class, and match these labels")
-            return made
+            return selector
         targets = self.table.get(template.group_kind, {}).get(key.removesuffix("Selector"), ())
         if len(self._fitting(template, targets)) > 1:
             meant = [t for t in self._fitting(template, targets) if (t.class_ref or {}).get("name") == name]
             self.labelled |= {t.name for t in meant}
-            made["matchLabels"] = {**(made.get("matchLabels") or {}), CLASS: label_value(name)}
-        return made
+            selector["matchLabels"] = {**(selector.get("matchLabels") or {}), CLASS: label_value(name)}
+        return selector
 
     def _fitting(self, template: Template, targets: Sequence[GroupKind]) -> list[Template]:
         return [t for t in self.templates if t.group_kind in targets and t.name != template.name]
@@ -130,7 +130,7 @@ class Resources:
         """The entry for the template; the patches that it adds come first or last, as their effect requires."""
         template = _naming_its_secret(patching.readable(template, self.notes, document_of(template, self.klass)))
         place = self._place(template)
-        made = go_templates.is_text(template)
+        templated = go_templates.is_text(template)
         annotations = dict(object_at(object_at(template.base, "metadata"), "annotations"))
         named = external_names.of(annotations, template.patches)
         given = list(self._patches(place))
@@ -140,7 +140,7 @@ class Resources:
         return {
             "name": template.name,
             **({"previousName": template.previous_name} if template.previous_name else {}),
-            **({} if made else {"base": self._base(place, named.base)}),
+            **({} if templated else {"base": self._base(place, named.base)}),
             **({"patches": patches} if patches else {}),
             **({"connectionDetails": details} if details else {}),
             **({} if template.managed or template.composite else {"readinessChecks": [{"type": "None"}]}),

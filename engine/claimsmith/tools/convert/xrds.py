@@ -76,15 +76,15 @@ def _choice(composite: Composite, classes: Sequence[Class], names: Names, notes:
             path = ("metadata", "annotations", IS_DEFAULT)
             notes.leave_out(other.document, path, what, "keep one default class")
         return {"defaultCompositionRef": {"name": names[defaults[0]]}} if defaults else {}
-    made: dict[str, Any] = {}
+    references: dict[str, Any] = {}
     for word, key in (("default", definition.default_composition), ("force", definition.force_composition)):
         klass = next((c for c in classes if c.key == key), None)
         if klass is not None:
-            made[f"{'enforced' if word == 'force' else word}CompositionRef"] = {"name": names[klass]}
+            references[f"{'enforced' if word == 'force' else word}CompositionRef"] = {"name": names[klass]}
         elif key is not None:
             what = f"the {word}Composition {key.name!r} of {definition.group_kind} is not in these files"
             notes.leave_out(definition.document, f"spec.{word}Composition", what, "pass its file too, or remove it")
-    return made
+    return references
 
 
 def _version(

@@ -99,12 +99,12 @@ def added_objects(here: Place) -> Iterator[AddedObject]:
 
 def _records(here: Place) -> Iterator[AddedObject]:
     draft, planned = here.draft, here.planned
-    made = [reference(child.document) for child in draft.children]
-    made += [dict(inner.identity.claim_reference()) for inner in draft.nested]
+    references = [reference(child.document) for child in draft.children]
+    references += [dict(inner.identity.claim_reference()) for inner in draft.nested]
     if draft.binding.klass.static:
-        made = [dict(draft.binding.klass.static)]
+        references = [dict(draft.binding.klass.static)]
     secrets = planned.connections if planned else ()
-    for word, document in records_of(draft.identity, claim_data(draft.binding), made, secrets):
+    for word, document in records_of(draft.identity, claim_data(draft.binding), references, secrets):
         yield AddedObject(here, word, document, "record", "written by claimsmith as a record of the claim")
 
 

@@ -334,10 +334,10 @@ def _environment_place(here: Place, patch: Patch, path: str, value: Any) -> Sour
 
 def explain_secrets(here: Place) -> tuple[ExplainedSecret, ...]:
     """The Secrets that are written for a claim: the one that it asks for last."""
-    made = here.planned.connections if here.planned else ()
+    connections = here.planned.connections if here.planned else ()
     explanations = []
-    for secret in made:
-        last = secret is made[-1]
+    for secret in connections:
+        last = secret is connections[-1]
         own = here.draft.binding.claim.secret_name is not None and last
         sources = tuple(map(explain_source, secret.sources))
         urn = here.urn(tokens.SECRET, "connection" if last else "composite-connection")

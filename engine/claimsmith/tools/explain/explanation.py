@@ -159,8 +159,8 @@ def _bound(
     """A bound claim; `types` are those of what it is nested in, `name` is its component's."""
     binding, klass = draft.binding, draft.binding.klass
     here = Place(facts, draft, planned, (*types, tokens.component_type(binding.claim.key.group_kind)), name)
-    made = {c.address: c for c in planned.children} if planned else {}
-    ordered = [c for a in made for c in draft.children if c.address == a] if planned else draft.children
+    planned_children = {c.address: c for c in planned.children} if planned else {}
+    ordered = [c for a in planned_children for c in draft.children if c.address == a] if planned else draft.children
     return Explanation(
         claim=binding.claim.key,
         where=binding.claim.document.source_of(),
@@ -169,7 +169,7 @@ def _bound(
         problems=tuple(problems),
         who=_who(draft, here),
         existing=Existing(klass.key, here.urn(dict(klass.static), "hold", patch=True)) if klass.static else None,
-        children=tuple(children.explain_child(here, c, made.get(c.address)) for c in ordered),
+        children=tuple(children.explain_child(here, c, planned_children.get(c.address)) for c in ordered),
         nested=tuple(_nested(here, t) for t in draft.templates if t.composite),
         secrets=children.explain_secrets(here),
         details=children.explain_details(here),

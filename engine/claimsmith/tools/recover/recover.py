@@ -41,7 +41,7 @@ class Interrupted:
     """An operation that was interrupted, and how the cluster stands."""
 
     pending: Pending
-    made: bool = False
+    created: bool = False
     """Whether a creation created its object, and it is ours."""
     foreign: str = ""
     """Whose an object of its name is, if it is not ours."""
@@ -58,7 +58,7 @@ class Interrupted:
         if p.native:
             again = "clear it; if the next up reports that it exists, take it over: claimsmith.io/import on the claim"
             return Step(f"{found}, and only its provider knows whether it is there", again)
-        if self.made:
+        if self.created:
             return Step(f"{found}, and {p.object_id} is there", "take it into the state")
         if self.foreign:
             return Step(f"{found}, and {p.object_id} {self.foreign}", "clear it")
@@ -174,9 +174,9 @@ def repair(project: Project, stack: str, *, unlock: bool = False) -> Report:
             private_runs.remove(str(project.private), run)
         for copy in report.copies:
             copy.unlink(missing_ok=True)
-        made = {i.pending.urn: i.pending.object_id for i in report.interrupted if i.made}
-        if made:
-            workspace.import_state(project, stack, checkpoint.taken_in(workspace.export_state(project, stack), made))
+        created = {i.pending.urn: i.pending.object_id for i in report.interrupted if i.created}
+        if created:
+            workspace.import_state(project, stack, checkpoint.taken_in(workspace.export_state(project, stack), created))
         if report.interrupted:
             _refresh(project, stack)
     return report
@@ -257,7 +257,7 @@ def _interrupted(pending: Pending, clusters: _Clusters) -> Interrupted:
         return Interrupted(pending)
     owner = owner_of(live)
     if owner and owner == pending.owner:
-        return Interrupted(pending, made=True)
+        return Interrupted(pending, created=True)
     return Interrupted(pending, foreign=f"belongs to {owner}" if owner else "was not created by claimsmith")
 
 

@@ -98,14 +98,14 @@ def render(
         environment=_environment(_load(files.environment)),
         around=_around(files, timeout),
     )
-    made = rendered.documents()
+    output = rendered.documents()
     if parts.full:
-        made[0] = {**made[0], "metadata": data.get("metadata", {}), "spec": data.get("spec", {})}
+        output[0] = {**output[0], "metadata": data.get("metadata", {}), "spec": data.get("spec", {})}
     warnings += [problem for _, problem in rendered.warnings]
-    made = native.gathered(made, data)
-    made += rendered.results() if parts.results else []
-    made += [rendered.context_document()] if parts.context else []
-    return made, warnings
+    output = native.gathered(output, data)
+    output += rendered.results() if parts.results else []
+    output += [rendered.context_document()] if parts.context else []
+    return output, warnings
 
 
 def _around(files: Files, timeout: float | None) -> pipeline.Surroundings:
@@ -195,9 +195,9 @@ def claimed(claim: Document, klass: Class) -> Document:
         given_annotations=dict(object_at(metadata, "annotations")),
     )
     head = {"apiVersion": klass.claim_api_version, "kind": klass.serves.kind, "spec": claim.data.get("spec") or {}}
-    made = dress(head, kebab(klass.serves.kind), identity)
+    identified = dress(head, kebab(klass.serves.kind), identity)
     own = str(uuid.uuid5(uuid.UUID(uid), klass.serves.kind)) if _is_uuid(uid) else uid
-    data = {**made, "metadata": {**made["metadata"], "uid": own}}
+    data = {**identified, "metadata": {**identified["metadata"], "uid": own}}
     return replace(claim, data=data)
 
 

@@ -20,8 +20,8 @@ def rendered(project: Project, stack: str, claim: str | None = None) -> Iterator
 def rendered_documents(project: Project, stack: str, claim: str | None = None) -> list[dict[str, Any]]:
     """What a stack makes, as documents."""
     plan = _narrowed(project.plan(stack, unrecorded_ok=True), claim)
-    made = [document for c in plan.claims for document in renderer.documents(c)]
-    return [*made, *(document for w in plan.workloads for document in w.documents())]
+    documents = [document for c in plan.claims for document in renderer.documents(c)]
+    return [*documents, *(document for w in plan.workloads for document in w.documents())]
 
 
 def _narrowed(plan: Plan, claim: str | None) -> Plan:

@@ -98,7 +98,7 @@ class NewClass:
             field = "defaultCompositionRef" if self.format == Format.crossplane else "defaultComposition"
             fix = f"leave out --default, and name the composition as {field} in the definition"
             raise LoadError(Problem("the default of a defined kind is in its definition", fix=fix))
-        if self.format in _KUBERNETES_ONLY and any(isinstance(made, Native) for made in self.makes):
+        if self.format in _KUBERNETES_ONLY and any(isinstance(child, Native) for child in self.makes):
             fix = "leave out --format: a composite class makes native resources"
             raise LoadError(Problem(f"a class of the format {self.format} makes Kubernetes objects alone", fix=fix))
         if self.format == Format.single and len(self.makes) > 1:
@@ -191,7 +191,7 @@ def _template_of(parts: _Parts, kind: Kind, named: NewClass) -> Iterator[str]:
 
 
 def _kinds(new: NewClass) -> list[Kind]:
-    return [made for made in new.makes if isinstance(made, Kind)]
+    return [child for child in new.makes if isinstance(child, Kind)]
 
 
 def _head(new: NewClass, api_version: str, kind: str) -> Iterator[str]:
@@ -209,15 +209,17 @@ def _head(new: NewClass, api_version: str, kind: str) -> Iterator[str]:
 
 
 def _resources(parts: _Parts, words: Words, *, named: bool) -> Iterator[str]:
-    natives = [made for made in parts.new.makes if isinstance(made, Native)]
+    natives = [child for child in parts.new.makes if isinstance(child, Native)]
     names = iter(native_resource.names_of(natives))
     numbered = iter(_names(_kinds(parts.new)))
-    for made in parts.new.makes:
-        if isinstance(made, Native):
-            others = [other for other in natives if other is not made]
-            yield from native_resource.resource_lines(made, next(names), others, words)
+    for child in parts.new.makes:
+        if isinstance(child, Native):
+            others = [other for other in natives if other is not child]
+            yield from native_resource.resource_lines(child, next(names), others, words)
         else:
-            yield from _resource(parts, made, words, f"  - name: {next(numbered)}\n    base:" if named else "  - base:")
+            yield from _resource(
+                parts, child, words, f"  - name: {next(numbered)}\n    base:" if named else "  - base:"
+            )
 
 
 def _names(kinds: Sequence[Kind]) -> list[str]:

@@ -86,11 +86,11 @@ def cut(plan: Plan, key: Key, *, stacks: Iterable[str] = ()) -> Cut:
     names = {where: f"{plan.stack}-{where}" for where in parts}
     _refuse_names(names.values(), plan.stack, stacks)
     given = {r.address for r in plan.resources}
-    made = [
+    new_stacks = [
         Part(names[where], tuple(members), tuple(sorted({r for m in members for r in _refers(m)} & given)))
         for where, members in sorted(parts.items())
     ]
-    return Cut(plan.stack, tuple(made), tuple(stays), tuple(joined))
+    return Cut(plan.stack, tuple(new_stacks), tuple(stays), tuple(joined))
 
 
 def _together(plan: Plan, roots: Mapping[str, str]) -> list[list[str]]:

@@ -27,9 +27,9 @@ class _Patched:
     def __init__(self, patch: Patch, template: Template, klass: Class, rules: Rules) -> None:
         self.patch, self.template = patch, template
         self.document: Document = template.document or klass.document
-        made = rules.of_template(template)
+        composed = rules.of_template(template)
         claimed = rules.of(klass.claim_api_version, klass.serves)
-        known = {Side.claim: claimed, Side.resource: made, Side.environment: None}
+        known = {Side.claim: claimed, Side.resource: composed, Side.environment: None}
         self.read, self.written = known[patch.origin], known[patch.target]
         self.claim = klass.serves.kind
         self.word = "composite" if rules.is_composite(klass.serves) else "claim"
