@@ -96,13 +96,21 @@ class Estate:
 
     def prepare(self, count: int, *, seconds: int = 0) -> None:
         """Write so many claims, ready to be deployed; the first resource of each takes so long to become ready."""
+        self.rig.namespace(self.namespace)
+        self._write_class(seconds)
+        self.set({f"c{i}": 10 for i in range(count)})
+        self.rig.prepare(self.stack)
+
+    def hurry(self) -> None:
+        """Let the next run wait for nothing: what `prepare` held back becomes ready as soon as it is deployed."""
+        self._write_class(0)
+        self.rig.ok(self.rig.claimsmith("accept", "--yes"))
+
+    def _write_class(self, seconds: int) -> None:
         klass = private_mysql()
         ready_after = {READY_AFTER: f"{seconds}s"}
         klass["spec"]["resources"][0]["base"]["metadata"] = {"annotations": ready_after if seconds else {}}
-        self.rig.namespace(self.namespace)
         self.rig.write("components/private-mysql-server/class.yaml", klass)
-        self.set({f"c{i}": 10 for i in range(count)})
-        self.rig.prepare(self.stack)
 
     def release(self, count: int) -> None:
         """Let so many first resources, as soon as they are there, become ready at once."""

@@ -113,12 +113,13 @@ def test_what_a_destroyed_stack_left_behind_is_taken_over(rig: Rig) -> None:
 def test_what_a_killed_run_made_without_checkpoints_is_taken_over(rig: Rig, control_plane: lab.Status) -> None:
     """The state knows nothing of that run: `recover` lists what it made, and the next run imports it."""
     estate = Estate(rig, Path(control_plane.kubeconfig).parents[2], random.Random(1))
-    estate.prepare(2, seconds=60)
+    estate.prepare(2, seconds=3600)
     run = Run(rig, "dev", env=NO_CHECKPOINTS)
     made = eventually(lambda: len(found := rig.live(RESOURCE_GROUP, namespace=rig.name)) == 2 and found)
     assert run.kill("engine")
     run.ended()
     rig.ok(rig.claimsmith("recover", "dev", "--yes"))
+    estate.hurry()
     up = rig.ok(rig.up("dev"))
     assert "imported" in up.text
     estate.check_whole()
