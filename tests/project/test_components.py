@@ -12,11 +12,12 @@ from typer.testing import CliRunner
 from claimsmith.base.errors import GenerateError
 from claimsmith.cli.app import app
 from claimsmith.deploy import program
+from claimsmith.project.components import component_problems, order_problems
 from claimsmith.project.project import Project
 from claimsmith.tools.bind import bind
 from claimsmith.tools.generate import generate
-from claimsmith.tools.validate import component_problems
-from tests.support.refusal_files import CLASS, FILES, PATH_CLASS, klass, spoilt
+from claimsmith.tools.validate import validate
+from tests.support.refusal_files import CLAIM, CLASS, FILES, PATH_CLAIM, PATH_CLASS, klass, spoilt
 from tests.support.review_files import committed
 from tests.support.samples import write_files
 
@@ -119,3 +120,58 @@ def test_a_class_that_only_another_stack_is_offered_is_part_of_the_module(root: 
     write_files(root, {"components/x/big.yaml": elsewhere})
     generate(Project(root))
     assert set(program.components_of(Project(root), Project(root).plan("dev")))
+
+
+# The order in which a component creates its resources
+
+COMPUTE = "compute.gcp.crossplane.io/v1beta1"
+NETWORK = f"  - base: {{apiVersion: {COMPUTE}, kind: Network, metadata: {{labels: {{shared: 'yes'}}}}}}\n"
+LABELS = "{matchLabels: {shared: 'yes'}}"
+SUBNETWORK = f"""\
+  - base:
+      apiVersion: {COMPUTE}
+      kind: Subnetwork
+      spec: {{forProvider: {{networkSelector: {LABELS}}}}}
+"""
+COPIED = f"""\
+  - base: {{apiVersion: {COMPUTE}, kind: Subnetwork, spec: {{forProvider: {{}}}}}}
+    patches: [{{fromClaimFieldPath: spec.network, toResourceFieldPath: spec.forProvider.networkSelector}}]
+"""
+HEAD = CLASS.partition("  - base:")[0]
+
+
+def created(*templates: str) -> Files:
+    claim = spoilt(CLAIM, "  size: 10\n", f"  size: 10\n  network: {LABELS}\n")
+    return {**FILES, PATH_CLASS: HEAD + "".join(templates), PATH_CLAIM: claim}
+
+
+ORDERS = [
+    pytest.param(created(SUBNETWORK, NETWORK), (14, 28), id="selected-by-labels"),
+    pytest.param(created(COPIED, NETWORK), (11, 84), id="copied-from-the-claim"),
+    pytest.param(created(NETWORK, SUBNETWORK), None, id="listed-before"),
+    pytest.param(
+        created(SUBNETWORK.replace("{matchLabels", "{matchControllerRef: true, matchLabels"), NETWORK),
+        None,
+        id="siblings",
+    ),
+]
+
+
+@pytest.mark.parametrize(("files", "place"), ORDERS)
+def test_a_resource_is_selected_after_its_creation(tmp_path: Path, files: Files, place: tuple[int, int] | None) -> None:
+    """What the program would refuse in the middle of a deployment is refused before, with the same fix."""
+    project = Project(write_files(tmp_path, files))
+    generate(project)
+    bind(project, "dev")
+    plan = project.plan("dev")
+    found = order_problems(project, plan)
+    assert [(p.where.file, p.where.line, p.where.column) for p in found if p.where] == (
+        [(PATH_CLASS, *place)] if place else []
+    )
+    assert validate(project, ["dev"]).errors == found
+    if place is None:
+        assert program.components_of(project, plan)
+        return
+    with pytest.raises(GenerateError, match="put its template before the one that refers to it") as refused:
+        program.components_of(project, plan)
+    assert list(refused.value.problems) == found

@@ -11,9 +11,9 @@ from typer.testing import CliRunner
 from claimsmith.base.errors import EngineError, LoadError
 from claimsmith.cli.app import app
 from claimsmith.deploy.program import load_component
+from claimsmith.project.components import component_problems
 from claimsmith.project.project import Project
 from claimsmith.tools.generate import generate
-from claimsmith.tools.validate import component_problems
 from tests.support.refusal_files import CLAIM, CLASS, FILES, PATH_BINDINGS, PATH_CLAIM, PATH_CLASS
 from tests.support.samples import contents, write_files
 

@@ -21,6 +21,9 @@ SAME_PARENT = ("matchComposite", "matchControllerRef", "matchAggregate")
 
 NO_MATCH = "reference-never-matches"
 """The check that finds selectors which nothing fits."""
+LATER = "reference-created-later"
+"""The check that finds selectors whose resource is created after the one that selects it."""
+_EARLIER = "put its template before the one that refers to it"
 _SUFFIX = "Selector"
 
 Table = Mapping[GroupKind, Mapping[str, tuple[GroupKind, ...]]]
@@ -121,6 +124,11 @@ def pick(selection: Selection, *, own: Candidate, candidates: Iterable[Candidate
         return min(found, key=lambda t: _stable(own.template, t.template))
     kept = next((t for t in found if t.address == recorded), None)
     return kept or min(found, key=lambda t: _stable(own.address, t.address))
+
+
+def created_later(address: str, path: str = "") -> Problem:
+    """What is wrong with a reference to a resource that is created after the one that refers to it."""
+    return Problem(f"{address} is referred to before it is created", None, path, _EARLIER, LATER)
 
 
 def replace_selectors(

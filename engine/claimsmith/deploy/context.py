@@ -21,7 +21,7 @@ from claimsmith.compose.options import FIELD_MANAGER, field_manager, waiting
 from claimsmith.compose.piped import Piped
 from claimsmith.compose.plan import GivenResource, candidate_of_given
 from claimsmith.compose.reference_table import read_table
-from claimsmith.compose.references import Candidate, Table
+from claimsmith.compose.references import Candidate, Table, created_later
 from claimsmith.deploy.kubernetes_object import KubernetesObject
 from claimsmith.deploy.members import Member
 from claimsmith.deploy.native import NativeChild
@@ -239,8 +239,7 @@ class Context:
         """The resource of this stack with an address; an error if it is not registered yet."""
         resource = self.registered(address)
         if resource is None:
-            what = f"{address} is referred to before it is created"
-            raise ReferenceError_(Problem(what, fix="put its template before the one that refers to it"))
+            raise ReferenceError_(created_later(address))
         return resource
 
     def registered(self, address: str) -> KubernetesObject | None:

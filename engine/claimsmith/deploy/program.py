@@ -46,7 +46,7 @@ from claimsmith.dialects.common.klass import Class
 from claimsmith.kubernetes.client import Cluster
 from claimsmith.project import functions, workspace
 from claimsmith.project.checkpoint import HeldObject
-from claimsmith.project.components import component_problems
+from claimsmith.project.components import component_problems, order_problems
 from claimsmith.project.connection_settings import CONNECTIONS, ConnectionSettings, read_connection_settings
 from claimsmith.project.layout import Layout
 from claimsmith.project.named_providers import NamedProvider
@@ -306,7 +306,7 @@ def components_of(project: Project, plan: Plan) -> dict[str, type[Composite]]:
     One that is missing, or that `generate` would write differently, is refused: what runs is what was reviewed.
     """
     classes = {id(c.binding.klass): c.binding.klass for c in plan.walk() if c.binding.klass.generated}
-    if problems := component_problems(project, classes.values()):
+    if problems := component_problems(project, classes.values()) or order_problems(project, plan):
         raise GenerateError(*problems)
     loaded: dict[int, type[Composite]] = {}
     found: dict[str, type[Composite]] = {}

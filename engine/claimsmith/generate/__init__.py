@@ -5,6 +5,6 @@ class.
 """
 
 from claimsmith.generate.claim_types import ClaimType, claim_types
-from claimsmith.generate.component import class_name, class_names, digest_of, generate
+from claimsmith.generate.component import class_name, class_names, creation_order, digest_of, generate
 
-__all__ = ["ClaimType", "claim_types", "class_name", "class_names", "digest_of", "generate"]
+__all__ = ["ClaimType", "claim_types", "class_name", "class_names", "creation_order", "digest_of", "generate"]

@@ -130,6 +130,15 @@ IMPORTED = _ALWAYS.union(
 _TAKEN = IMPORTED | {"self", "args", "opts", "name", "context", SPEC, "pulumi", "super", "dict", "str"}
 
 
+def creation_order(klass: Class, table: Table, sdks: Sdks | None = None) -> list[str]:
+    """The templates of a class, in the order in which its component creates their resources."""
+    return [c.template.name for c in constructor_of(klass, set(_TAKEN), table, sdks, _reader(klass)).children]
+
+
+def _reader(klass: Class) -> Reader:
+    return composite_reader(namespaced=bool(klass.namespaced)) if klass.dialect.pipelined else claim_reader
+
+
 def _refuse_doubles(classes: Sequence[Class], names: Sequence[str]) -> None:
     for index in sorted(naming.doubled(names)):
         klass = classes[index]
@@ -141,7 +150,7 @@ def _component(
     klass: Class, name: str, table: Table, claim: ClaimType, free: Names, sdks: Sdks | None
 ) -> dict[str, Any]:
     """What the template of a module writes for a class."""
-    reader = composite_reader(namespaced=bool(klass.namespaced)) if klass.dialect.pipelined else claim_reader
+    reader = _reader(klass)
     constructor = constructor_of(klass, set(_TAKEN), table, sdks, reader)
     specs = types.types_of(klass, name, claim, free)
     publishes, publish_uses = _publishing(klass, constructor, reader)

@@ -1,9 +1,9 @@
-"""Generated components: each exists, and is what `claimsmith generate` would write now."""
+"""Generated components: each exists, is what `claimsmith generate` would write now, and can create what is planned."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -12,6 +12,9 @@ from claimsmith import generate
 from claimsmith.base.errors import EngineError, Problem
 from claimsmith.base.grouping import grouped
 from claimsmith.base.names import GroupKind
+from claimsmith.compose import references
+from claimsmith.compose.drafts import Child
+from claimsmith.compose.plan import Plan, PlannedClaim
 from claimsmith.dialects.common.klass import Class
 from claimsmith.platform.catalog import Catalog
 from claimsmith.project import sdks
@@ -73,6 +76,48 @@ class Components:
 def component_problems(project: Project, classes: Iterable[Class]) -> list[Problem]:
     """What is wrong with the components of some classes of a project."""
     return Components(project).problems(classes)
+
+
+def order_problems(project: Project, plan: Plan) -> list[Problem]:
+    """Selectors by labels that select a resource which is created only after the one that selects it.
+
+    The order within a component is that of its class, for all claims and stacks; what such a selector selects is known
+    only here. Compositions of Crossplane do not count: they leave the selector to the provider's controller.
+    """
+    doubtful = [c for c in plan.claims if _selects_own(c)]
+    classes = project.catalog(plan.stack, refused=lambda _: None).classes if doubtful else {}
+
+    def created(claim: PlannedClaim) -> Iterator[tuple[PlannedClaim, Child]]:
+        """The children of a claim and of the composites below it, in the order of their creation."""
+        klass = claim.binding.klass  # as one claim gets it: without loops, and without what its conditions leave out
+        whole = classes.get((klass.key, klass.serves), klass)
+        order = generate.creation_order(whole, project.table(), sdks.index_of) if klass.generated else []
+        place = {name: index for index, name in enumerate(order)}
+        parts: list[tuple[str, Child | PlannedClaim]] = [(c.template, c) for c in claim.nested]
+        parts += [(c.template.element[0] if c.template.element else c.template.name, c) for c in claim.children]
+        for _, part in sorted(parts, key=lambda named: place.get(named[0], 0)):
+            if isinstance(part, PlannedClaim):
+                yield from created(part)
+            else:
+                yield claim, part
+
+    return [problem for claim in doubtful for problem in _selected_later(list(created(claim)))]
+
+
+def _selects_own(claim: PlannedClaim) -> bool:
+    """Whether a selector by labels selects a resource of its own claim."""
+    children = [child for inner in claim.walk() for child in inner.children]
+    return not {str(c.address) for c in children}.isdisjoint(a for c in children for a in c.picks.values())
+
+
+def _selected_later(created: Sequence[tuple[PlannedClaim, Child]]) -> Iterator[Problem]:
+    place = {str(child.address): index for index, (_, child) in enumerate(created)}
+    for index, (claim, child) in enumerate(created):
+        for path, address in child.picks.items():
+            if place.get(address, index) > index and not claim.identity.dialect.static_siblings:
+                problem = references.created_later(address, f"{path.removesuffix('Ref')}Selector")
+                prefix = f"{claim.address}, child {child.template.name!r}: "
+                yield from claim.binding.klass.located([problem], child.template, prefix=prefix)
 
 
 def _same_code(written: bytes, source: str) -> bool:

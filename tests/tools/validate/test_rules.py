@@ -147,6 +147,15 @@ PLAIN = "        forProvider:\n          resourceGroupNameSelector: {matchCompos
 TWO_GROUPS = spoilt(spoilt(CLASS, PLAIN, ""), "  resources:\n", f"  resources:\n{GROUP}")
 
 
+SELECTS_BY_LABELS = spoilt(
+    CLASS,
+    PLAIN,
+    "        forProvider: {resourceGroupNameSelector: {matchLabels: {a: b}}}\n",
+)
+LABELLED = spoilt(GROUP, "ResourceGroup,", "ResourceGroup, metadata: {labels: {a: b}},")
+LABELLED_FIRST = spoilt(SELECTS_BY_LABELS, "  resources:\n", f"  resources:\n{LABELLED}")
+
+
 def table(kind: str) -> Files:
     """A table of the project with one kind of a provider that claimsmith knows."""
     return {"components/review.yaml": f"immutable: {{{kind}.azure.crossplane.io: [spec.location]}}\n"}
@@ -232,6 +241,7 @@ ROWS: list[tuple[str, Files, Files]] = [
         klass(SELECTOR, "{matchLabels: {a: b}}"),
         {**klass(SELECTOR, "{matchLabels: {a: b}}"), "stacks/dev/resources/n.yaml": SUBNET},
     ),
+    ("reference-created-later", {PATH_CLASS: SELECTS_BY_LABELS + LABELLED}, {PATH_CLASS: LABELLED_FIRST}),
     ("unbound-claim", {"stacks/dev/claims/more.yaml": static_claim("Database")}, {}),
     ("unrecorded-binding", {}, {"stacks/dev/claims/c.yaml": ""}),
     ("class-changed", bindings(ROW), {}),

@@ -26,6 +26,7 @@ from claimsmith.platform import binding
 from claimsmith.platform.binding import Record
 from claimsmith.platform.catalog import Catalog
 from claimsmith.project import sdks
+from claimsmith.project.components import component_problems, order_problems
 from claimsmith.project.project import Project
 from claimsmith.project.review_table import KindTable
 from claimsmith.providers.package_schema import PackageSchema
@@ -33,7 +34,6 @@ from claimsmith.toolchain.package_schemas import package_schema
 from claimsmith.tools.explain.facts import ClaimFacts, Facts
 from claimsmith.tools.review.immutable import Rules, rules_of
 from claimsmith.tools.review.resources import PlannedResource, planned_resources
-from claimsmith.tools.validate import component_problems
 
 
 @dataclass(frozen=True)
@@ -105,6 +105,7 @@ def read_snapshot(
         *project.taken_names(plan),
         *(u.problem for u in found.unbound if u.mistake),
         *component_problems(project, _used(plan)),
+        *order_problems(project, plan),
     ]
     return Snapshot(
         catalog=here.catalog,

@@ -7,8 +7,7 @@ through transforms. Each family of checks has a module: `choices` (defaults, wei
 (folders and tables). `formats` writes a report for other programs.
 """
 
-from claimsmith.project.components import component_problems
 from claimsmith.tools.validate.formats import commands, sarif
 from claimsmith.tools.validate.validation import Report, validate
 
-__all__ = ["Report", "commands", "component_problems", "sarif", "validate"]
+__all__ = ["Report", "commands", "sarif", "validate"]

@@ -84,6 +84,7 @@ RULES: Final = {
         # References
         Rule("reference-unknown", "error", "A selector of a field whose target kind is unknown."),
         Rule("reference-never-matches", "either", "A selector that nothing in the platform or stack can fit."),
+        Rule("reference-created-later", "error", "A selector that selects a resource which is created after its own."),
         # Claims
         Rule("unbound-claim", "either", "A claim that no class serves."),
         Rule("unrecorded-binding", "warning", "A binding that is not written to bindings.yaml yet."),

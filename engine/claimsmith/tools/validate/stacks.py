@@ -14,6 +14,7 @@ from claimsmith.compose.plan import Plan
 from claimsmith.compose.provider_names import unknown_providers
 from claimsmith.dialects.common.claim import Claim
 from claimsmith.project import sdks
+from claimsmith.project.components import order_problems
 from claimsmith.project.digest_cache import Numbers
 from claimsmith.project.project import Project
 from claimsmith.project.stack_inputs import Inputs, digest_of, is_repeatable
@@ -105,6 +106,7 @@ def _check(project: Project, rules: Rules, reported: Reported, strict: bool, sta
         line = _line(stack, *counts, unbound=len(plan.unbound), workloads=len(plan.workloads))
         findings.add(_check_plan(plan, rules, reported))
         findings.add(_check_providers(project, plan))
+        findings.errors += order_problems(project, plan)
         silent = not (findings.errors or findings.warnings or found.problems or plan.unbound)
         numbers = counts if silent and is_repeatable(plan) else None
     return Checked(line, findings, tuple(found.problems), numbers)
