@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from pathlib import Path
 from typing import Any
@@ -9,9 +10,12 @@ from typing import Any
 import pytest
 import yaml
 
-from claimsmith.base.errors import EngineError
+from claimsmith.base.errors import EngineError, LoadError, Source
 from claimsmith.project.project import Project
+from claimsmith.tools.bind import bind
+from claimsmith.tools.fleet.matrix import matrix
 from claimsmith.tools.fleet.selection import Wanted, select
+from claimsmith.tools.validate import validate
 from tests.support.fleet_files import committed, fleet
 from tests.support.samples import BUCKET, claim_data, class_data, class_ref
 
@@ -87,6 +91,24 @@ def test_a_class_affects_every_stack_that_uses_it(project: Project) -> None:
     changed = class_data("plain", {"base": {**BUCKET, "spec": {"forProvider": {"region": "us"}}}})
     (project.root / "components/plain/class.yaml").write_text(yaml.safe_dump(changed))
     assert list(select(project, Wanted(affected=True)).needs) == ["a", "b", "c", "d"]
+
+
+@pytest.mark.parametrize("recorded", [False, True], ids=["none-before", "a-file-before"])
+def test_a_folder_in_the_place_of_bindings_affects_its_stack(tmp_path: Path, recorded: bool) -> None:
+    project = fleet(tmp_path, ("a", "b"))
+    bindings = tmp_path / "stacks/b/bindings.yaml"
+    if recorded:
+        bind(project, "b")
+    committed(tmp_path)
+    bindings.unlink(missing_ok=True)
+    bindings.mkdir()
+    found = select(project, Wanted(affected=True))
+    assert list(found.needs) == ["b"]
+    [problem] = found.reviews["b"].problems
+    assert (problem.where, problem.fix) == (Source("stacks/b/bindings.yaml"), "save it as UTF-8 text")
+    assert problem in validate(project, ["a", "b"]).errors
+    with pytest.raises(LoadError, match=re.escape(problem.what)):
+        matrix(found)
 
 
 def test_a_removed_stack_is_named_and_not_run(project: Project) -> None:

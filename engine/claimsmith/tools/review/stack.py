@@ -22,6 +22,7 @@ from claimsmith.tools.review.settings import config_changes
 from claimsmith.tools.review.warnings import in_order
 
 _CACHED = "__pycache__"
+_SUFFIXES = {".yaml", ".yml", ".py"}
 _SALT = b"encryptionsalt: "
 
 
@@ -118,8 +119,9 @@ class StackFiles:
         return self._contents([stacks / f"Pulumi.{stack}.yaml"], stacks / stack)
 
     def _contents(self, files: Sequence[Path], folder: Path) -> dict[str, bytes]:
-        below = (p for p in folder.rglob("*") if p.suffix in {".yaml", ".yml", ".py"})
-        found = (p for p in (*files, *below) if p.is_symlink() or p.is_file())
+        below = (p for p in folder.rglob("*") if p.suffix in _SUFFIXES)
+        # A folder with the name of a file may stand where one is read: bindings.yaml.
+        found = (p for p in (*files, *below) if p.is_symlink() or p.is_file() or (p.suffix in _SUFFIXES and p.is_dir()))
         contents = {p.relative_to(self.project.root).as_posix(): _content(p) for p in found}
         return {path: content for path, content in contents.items() if content}
 
@@ -138,6 +140,8 @@ def _content(path: Path) -> bytes:
     """The content of a file, without the salt that the engine writes there: it differs by machine."""
     if path.is_symlink():
         return os.fsencode(path.readlink())
+    if path.is_dir():
+        return b"/"
     content = path.read_bytes()
     if _SALT not in content:
         return content
