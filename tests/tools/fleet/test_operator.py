@@ -75,6 +75,8 @@ def test_the_backend_is_that_of_the_project(root: Path) -> None:
         pytest.param(
             ["--all", "--backend", "https://api.example.org"], "add --organization NAME", id="no-organization"
         ),
+        pytest.param(["--all", "--backend", "file:///mnt/state"], "--backend s3://BUCKET", id="a-folder"),
+        pytest.param(["--all", "--backend", "file://~"], "the backend 'file://~' is on this machine", id="a-home"),
         pytest.param([], "no stack is named", id="no-stack"),
         pytest.param(["--all", "--backend", "s3://s", "--env-secret", "A=b"], "VARIABLE=SECRET/KEY", id="no-key"),
     ],

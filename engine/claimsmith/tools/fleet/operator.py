@@ -39,7 +39,7 @@ class OperatorSource:
 
 def stack_objects(project: Project, needs: Needs, source: OperatorSource) -> list[dict[str, Any]]:
     """An object for each stack; one that needs others names them as its prerequisites."""
-    backend = source.backend or _backend(project)
+    backend = _backend(project, source)
     organization = source.organization or _organization(backend)
     names = {stack: re.sub(r"[_.]", "-", f"{project.name}-{stack}".lower()) for stack in needs}
     _check_names(names)
@@ -77,14 +77,16 @@ def _object(
     return {"apiVersion": API_VERSION, "kind": "Stack", "metadata": metadata, "spec": kept}
 
 
-def _backend(project: Project) -> str:
-    """The backend of Pulumi.yaml; one on this machine is refused, for the operator's pods do not share it."""
-    documents = load([project.root / "Pulumi.yaml"], root=project.root)
-    url = str(object_at(documents[0].data, "backend").get("url") or "") if documents else ""
+def _backend(project: Project, source: OperatorSource) -> str:
+    """The backend; one on this machine is refused, for the operator's pods do not share it."""
+    url, where, path = source.backend, None, ""
+    if not url:
+        documents = load([project.root / "Pulumi.yaml"], root=project.root)
+        url = str(object_at(documents[0].data, "backend").get("url") or "") if documents else ""
+        where, path = Source("Pulumi.yaml"), "backend.url"
     if not url or url.startswith("file:"):
         what = f"the backend {url!r} is on this machine" if url else "Pulumi.yaml names no backend"
-        fix = "name one that the operator reaches: --backend s3://BUCKET"
-        raise LoadError(Problem(what, Source("Pulumi.yaml"), "backend.url", fix))
+        raise LoadError(Problem(what, where, path, "name one that the operator reaches: --backend s3://BUCKET"))
     return url
 
 
