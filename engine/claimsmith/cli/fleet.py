@@ -172,13 +172,13 @@ def _options(
 def _run(
     options: Options, wanted: Wanted, *, parallel: int, executor: str, resume: bool, yes: bool, output: Format
 ) -> None:
-    from claimsmith.tools.fleet.run import chosen
+    from claimsmith.tools.fleet.run import chosen, left_undone
     from claimsmith.tools.fleet.run import run as run_fleet
     from claimsmith.tools.many import cores
 
     project = console.find_project()
     selected, last = chosen(project, options, wanted, resume=resume, processes=cores())
-    console.print_problems(last.gone(project) if last else (), label="warning")
+    console.print_problems(last.gone(project) if last else left_undone(project, options), label="warning")
     names = list(selected.needs)
     if not names and not selected.removed:
         console.say("nothing to resume: every stack of the last run is done" if resume else "no stack is selected")

@@ -358,6 +358,47 @@ def test_a_resumed_run_is_resumed_as_a_whole(rig: Rig, monkeypatch: pytest.Monke
     assert repaired == ["b"]
 
 
+def test_a_new_run_keeps_what_the_last_one_left(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Stacks that it does not run stay to be resumed, and to be recovered."""
+    repaired: list[str] = []
+    monkeypatch.setattr(recover, "repair", lambda _project, name: repaired.append(name))
+    rig.deployed = dict.fromkeys("abcd", 1)
+    rig.wants({"b": {"fails": "up"}})
+    assert states(rig.run()) == {"a": "done", "b": "failed", "c": "skipped", "d": "done"}
+    rig.wants({"d": {"fails": "up"}})
+    assert states(rig.run(wanted=Wanted(["d"]))) == {"d": "failed"}
+    shutil.rmtree(rig.project.root / "stacks" / "c")
+    rig.wants({})
+    assert states(rig.run(wanted=Wanted(["a"]))) == {"a": "done"}
+    assert states(rig.run(resume=True, wanted=Wanted())) == {"b": "done", "d": "done"}
+    assert sorted(repaired) == ["b", "d"]
+    assert rig.run(resume=True, wanted=Wanted()).outcomes == ()
+
+
+def test_a_new_run_reports_what_the_last_one_left(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(recover, "repair", lambda *_: None)
+    monkeypatch.chdir(rig.project.root)
+
+    def notices(*words: str) -> list[str]:
+        result = CliRunner().invoke(app, ["up", "--yes", *words])
+        lines = result.stderr.splitlines()
+        return [line for i, line in enumerate(lines) if "the last" in line or (i and "the last" in lines[i - 1])]
+
+    notice = [
+        "warning: 2 stacks of the last `claimsmith up` are not done: b, c",
+        "  fix: to go on with these, what a kill left behind recovered first, run: claimsmith up --resume",
+    ]
+    rig.wants({"b": {"fails": "up"}})
+    assert notices("--all") == []
+    assert notices("a") == notice
+    assert notices("--all") == notice
+    rig.wants({})
+    assert notices("--resume") == []
+    assert notices("--all") == []
+    (rig.project.private / "fleet" / "up.json").write_text("{")
+    assert notices("--all") == []
+
+
 def test_resume_names_stacks_that_are_gone(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(recover, "repair", lambda *_: None)
     rig.wants({"a": {"fails": "up"}, "b": {"fails": "up"}})

@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from claimsmith.base import posix
@@ -31,6 +31,11 @@ class Journal:
     states: dict[str, State]
     digests: dict[str, str] = field(default_factory=dict)
     """The files of each stack, in short, when the run began."""
+
+    @property
+    def undone(self) -> list[str]:
+        """The stacks that are not done."""
+        return [s for s, state in self.states.items() if state is not State.done]
 
     @property
     def begun(self) -> frozenset[str]:
@@ -69,7 +74,11 @@ class Journal:
 
 
 def begin(project: Project, command: Command, stacks: Sequence[str], last: Journal | None = None) -> Journal:
-    """The journal of a new run, on disk; with `last`, of one that goes on, whose other stacks stay as they are."""
+    """The journal of a new run, on disk; with `last`, of one that goes on, whose other stacks stay as they are.
+
+    A new one keeps the stacks that the last one left undone: they can still be resumed.
+    """
+    last = last or unfinished(project, command)
     # Until a stack runs again, what a kill left behind stays known: this run may be killed before.
     begun = last.begun if last else frozenset()
     states = dict(last.states) if last else {}
@@ -96,6 +105,20 @@ def read(project: Project, command: Command) -> Journal:
         what = f"the record of the last run cannot be read: {error}"
         raise LoadError(Problem(what, fix=f"remove {path}, and start the run anew")) from None
     return Journal(path, command, states, digests)
+
+
+def unfinished(project: Project, command: Command) -> Journal | None:
+    """The journal of the last run with those of its stacks alone that are to be resumed; None if there are none.
+
+    A journal that cannot be read is none: a new run replaces it.
+    """
+    with suppress(LoadError):
+        last = read(project, command)
+        present = set(project.stacks())
+        states = {s: last.states[s] for s in last.undone if s in present}
+        if states:
+            return replace(last, states=states, digests={s: last.digests[s] for s in states})
+    return None
 
 
 def digest(project: Project, stack: str) -> str:

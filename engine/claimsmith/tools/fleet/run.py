@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any
 
 from claimsmith.base.errors import EngineError, LoadError, Problem
+from claimsmith.base.printable import counted
 from claimsmith.project import workspace
 from claimsmith.project.project import Project
 from claimsmith.toolchain import process
@@ -103,6 +104,18 @@ def chosen(
     # A stack must not be destroyed before one that may need it.
     keep = options.command is not Command.destroy
     return select(project, wanted, cache=True, processes=processes, keep_unreadable=keep), last
+
+
+def left_undone(project: Project, options: Options) -> list[Problem]:
+    """A problem if the last run is not done: a new one is about to begin."""
+    last = journal.unfinished(project, options.command)
+    if last is None:
+        return []
+    command = f"claimsmith {options.command}"
+    verb = "is" if len(last.undone) == 1 else "are"
+    what = f"{counted(len(last.undone), 'stack')} of the last `{command}` {verb} not done: {', '.join(last.undone)}"
+    fix = f"to go on with these, what a kill left behind recovered first, run: {command} --resume"
+    return [Problem(what, fix=fix)]
 
 
 def run(
