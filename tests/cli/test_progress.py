@@ -140,6 +140,22 @@ def test_what_is_at_work_goes_on_after_its_terminal_was_closed(tmp_path: Path, r
     os.close(pipe)
 
 
+def test_what_is_at_work_goes_on_after_its_reader_has_ended(tmp_path: Path) -> None:
+    """Unread text must not change the exit code either."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run(
+        [sys.executable, "-c", LIVE],
+        cwd=tmp_path,
+        input=b"x",
+        stdout=subprocess.PIPE,
+        stderr=writer,
+        check=False,
+    )
+    os.close(writer)
+    assert (done.returncode, done.stdout) == (7, b"nonethe result\n")
+
+
 @pytest.mark.parametrize("number", [pytest.param(n, id=name) for n, name in enumerate(("stdin", "stdout", "stderr"))])
 def test_a_stream_that_the_shell_closed_is_no_bug(tmp_path: Path, number: int) -> None:
     line = f'exec "$0" -m claimsmith.cli up --all {number}>&-'

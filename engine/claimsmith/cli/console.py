@@ -114,9 +114,15 @@ def _terminal_is_gone(error: Exception) -> bool:
 
 @contextmanager
 def _to_somebody() -> Iterator[None]:
-    """Write to standard error: if its terminal was closed, nobody is told, and what is at work goes on."""
+    """Write to standard error: if nobody reads it any more, what is at work goes on.
+
+    Its terminal was closed, or the program at the other end of its pipe has ended: `claimsmith up --all 2>&1 | head`.
+    """
     try:
         yield
+    except BrokenPipeError:
+        # What this stream still holds would be written again with each line, and at the end of the process.
+        sys.stderr = open(os.devnull, "w")  # noqa: SIM115 - lives until the process ends
     except OSError as error:
         if not _terminal_is_gone(error):
             raise

@@ -198,10 +198,12 @@ def _run(
             steps=board.steps,
         )
     rows = [_row(outcome) for outcome in result.outcomes]
-    console.print_rows(output, Answer("fleet", result.to_dict()), _COLUMNS, rows)
-    console.print_problems([o.problem for o in result.outcomes if o.problem])
-    if result.interrupted:
-        console.say(f"interrupted; to go on: claimsmith {options.command} --resume")
+    try:
+        console.print_rows(output, Answer("fleet", result.to_dict()), _COLUMNS, rows)
+    finally:  # nobody may read the table: `claimsmith up --all | head`
+        console.print_problems([o.problem for o in result.outcomes if o.problem])
+        if result.interrupted:
+            console.say(f"interrupted; to go on: claimsmith {options.command} --resume")
     raise typer.Exit(result.exit_code)
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import shutil
 import signal
 import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -547,3 +549,39 @@ def test_ctrl_c_stops_in_order_and_resume_goes_on(rig: Rig, monkeypatch: pytest.
     assert (result.interrupted, result.exit_code) == (True, 130)
     rig.wants({})
     assert set(states(rig.run(resume=True, wanted=Wanted())).values()) == {"done"}
+
+
+class Unread(io.StringIO):
+    """A pipe whose reader has ended."""
+
+    def write(self, _: str) -> int:
+        raise BrokenPipeError
+
+
+@pytest.mark.parametrize(
+    ("streams", "code"),
+    [
+        pytest.param(["stderr"], 1, id="progress"),
+        pytest.param(["stdout"], 141, id="result"),
+        pytest.param(["stdout", "stderr"], 141, id="both"),
+    ],
+)
+def test_a_run_goes_on_when_nobody_reads_its_output(
+    rig: Rig,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    streams: list[str],
+    code: int,
+) -> None:
+    """As with `claimsmith up --all 2>&1 | head -1`. What went wrong is reported if only the table is not read."""
+    rig.wants({"b": {"fails": "up"}})
+    for name in streams:
+        monkeypatch.setattr(sys, name, Unread())
+    try:
+        ended = app(["-C", str(rig.project.root), "up", "--all", "--yes"], standalone_mode=False)
+    except SystemExit as error:
+        ended = error.code
+    for name in streams:
+        getattr(sys, name).close()
+    assert (ended, journal.read(rig.project, Command.up).undone) == (code, ["b", "c"])
+    assert "stderr" in streams or "error: not run: it needs 'b'" in capsys.readouterr().err
