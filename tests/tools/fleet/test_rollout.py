@@ -13,7 +13,7 @@ import pytest
 import yaml
 from typer.testing import CliRunner, Result
 
-from claimsmith.base.errors import EngineError
+from claimsmith.base.errors import EngineError, LoadError
 from claimsmith.cli.app import app
 from claimsmith.project.project import Project
 from claimsmith.tools.bind import bind
@@ -188,6 +188,21 @@ def test_a_wave_that_cannot_be_written_leaves_nothing_behind(project: Project, m
         roll(project)
     assert len(replaced) == 2
     assert contents(project.root) == before
+
+
+@pytest.mark.parametrize("check", [False, True], ids=["written", "check"])
+def test_a_wave_after_one_whose_process_was_killed_is_refused(project: Project, check: bool) -> None:
+    """It may have written the files of some stacks alone: a second wave of 50% would move others."""
+    part = project.root / f"stacks/b/.bindings.yaml.{2**22 + 1}.partial"
+    part.write_text("")
+    before = contents(project.root)
+    with pytest.raises(LoadError) as error:
+        roll(project, "50%", check=check)
+    assert part.relative_to(project.root).as_posix() in str(error.value)
+    assert "git diff stacks" in str(error.value)
+    assert contents(project.root) == before
+    part.unlink()
+    assert roll(project, "50%").written
 
 
 def test_a_claim_that_is_added_between_two_waves_joins_the_next(project: Project) -> None:

@@ -31,6 +31,7 @@ from claimsmith.project.load import read_text
 from claimsmith.project.project import Project
 from claimsmith.project.settings import outside_plugins
 from claimsmith.project.writing import write_atomically, write_together
+from claimsmith.toolchain.leftovers import half_written
 from claimsmith.tools.bind import bind
 from claimsmith.tools.fleet import links
 from claimsmith.tools.review import StackReview
@@ -155,6 +156,7 @@ def rollout(
     Nothing is written if the review finds a problem, or something that is deleted or replaced and not allowed.
     """
     start, end = (target, source) if back else (source, target)
+    _refuse_half_written(project)
     _check_names(project, source, target, end)
     found = list(_candidates(project, start, end, back=back, edit_claims=edit_claims))
     left = tuple(item for item in found if isinstance(item, Left))
@@ -178,6 +180,15 @@ def rollout(
             return result
     write_together({project.root / path: text for path, text in files.items()})
     return replace(result, written=True)
+
+
+def _refuse_half_written(project: Project) -> None:
+    """Refuse a wave after one whose process was killed: it may have written the files of some stacks alone."""
+    for path in half_written(project.root / "stacks"):
+        file = path.relative_to(project.root).as_posix()
+        what = f"{file} is left from a killed process, which may have written only some files of a wave"
+        fix = f"see: git diff stacks; undo the part of that wave, remove {file}, and run it again"
+        raise LoadError(Problem(what, fix=fix))
 
 
 def _moved_before(project: Project, source: str, target: str) -> int:
