@@ -57,16 +57,16 @@ def new_rig(
     control_plane: lab.Status, kubeconfig: Path, tmp_path: Path, request: pytest.FixtureRequest
 ) -> Iterator[Callable[..., Rig]]:
     """Makes projects whose names, and so whose objects in the shared cluster, are this test's own."""
-    made: list[Rig] = []
+    rigs: list[Rig] = []
 
     def make() -> Rig:
-        digest = hashlib.sha256(f"{request.node.nodeid}{len(made)}".encode()).hexdigest()[:8]
-        rig = Rig(tmp_path / f"project-{len(made)}", kubeconfig, f"p{digest}", Path(control_plane.kubeconfig))
-        made.append(rig)
+        digest = hashlib.sha256(f"{request.node.nodeid}{len(rigs)}".encode()).hexdigest()[:8]
+        rig = Rig(tmp_path / f"project-{len(rigs)}", kubeconfig, f"p{digest}", Path(control_plane.kubeconfig))
+        rigs.append(rig)
         return rig
 
     yield make
-    for rig in made:
+    for rig in rigs:
         for stack in sorted(p.name.split(".")[1] for p in (rig.root / "stacks").glob("Pulumi.*.yaml")):
             rig.pulumi("destroy", "--stack", stack, "--yes", "--skip-preview")
         rig.close()

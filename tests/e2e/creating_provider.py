@@ -139,8 +139,8 @@ class _Handler(BaseHTTPRequestHandler):
 def _collection(target: str) -> str:
     """Where an object is created that would be applied at a target."""
     url = urlsplit(target)
-    said = {k: v[0] for k, v in parse_qs(url.query).items() if k == "dryRun"}
-    return f"{url.path.rpartition('/')[0]}?{urlencode({**said, 'fieldManager': _MANAGER})}"
+    options = {k: v[0] for k, v in parse_qs(url.query).items() if k == "dryRun"}
+    return f"{url.path.rpartition('/')[0]}?{urlencode({**options, 'fieldManager': _MANAGER})}"
 
 
 def _trust(cluster: dict[str, Any], user: dict[str, Any]) -> ssl.SSLContext:

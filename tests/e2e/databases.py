@@ -117,7 +117,7 @@ class DatabaseRig(Rig):
     def connection(self, name: str, form: str = "uri") -> str:
         """The claim's own connection details; not kept with what other commands print, for it is secret."""
         ran = self.ok(self.claimsmith("connection", STACK, f"default/{name}", "--format", form))
-        self.said.remove(ran.text)
+        self.printed.remove(ran.text)
         return ran.out.strip()
 
     def login(self, name: str, sql: str) -> Ran:

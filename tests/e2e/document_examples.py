@@ -35,7 +35,7 @@ EXAMPLES = [
     ),
     pytest.param("003", ["MySQLServerVirtualNetworkRule", "ResourceGroup", "SQLServer"], {"sql": DATABASE}, id="003"),
 ]
-"""Document, what is made for its claims, and the keys of their Secrets."""
+"""Document, what is created for its claims, and the keys of their Secrets."""
 
 
 def delete_given(rig: Rig, plan: Plan) -> None:

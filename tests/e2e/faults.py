@@ -207,7 +207,7 @@ class Estate:
             values = self.rig.secret_values(self.namespace, name)
             assert values.keys() == KEYS
             assert self.passwords.setdefault(name, values["password"]) == values["password"], "the password changed"
-            assert not any(values["password"] in said for said in self.rig.said), "the password was printed"
+            assert not any(values["password"] in text for text in self.rig.printed), "the password was printed"
         sizes = {o["metadata"]["labels"]["resourceclaim.crossplane.io/name"]: o for o in self._servers()}
         assert {n: o["spec"]["forProvider"]["storageProfile"]["storageMB"] for n, o in sizes.items()} == {
             name: size * 1024 for name, size in self.sizes.items()

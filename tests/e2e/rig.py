@@ -61,7 +61,7 @@ class Rig:
     """The way to the cluster for the test itself, where the stacks are given another."""
     settings: dict[str, str] = field(default_factory=dict)
     """Environment variables for every command."""
-    said: list[str] = field(default_factory=list)
+    printed: list[str] = field(default_factory=list)
     """Everything that any command printed, to be searched for secrets."""
 
     def __post_init__(self) -> None:
@@ -149,7 +149,7 @@ class Rig:
     def _run(self, command: list[str], environment: dict[str, str]) -> Ran:
         done = subprocess.run(command, cwd=self.root, env=environment, capture_output=True, text=True)
         ran = Ran(done.returncode, done.stdout, done.stderr)
-        self.said.append(ran.text)
+        self.printed.append(ran.text)
         return ran
 
     # the live cluster

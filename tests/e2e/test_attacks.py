@@ -51,7 +51,7 @@ def owned(*objects: Data) -> list[Data]:
 
 @pytest.fixture(scope="module")
 def attacked(control_plane: lab.Status, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rig]:
-    """Two teams with what they were given, deployed; beside it what somebody else made."""
+    """Two teams with what they were given, deployed; beside it what somebody else created."""
     rig = Rig(tmp_path_factory.mktemp("attacked"), Path(control_plane.kubeconfig), "attacked")
     for name in (MINE, THEIRS, "infra", "crossplane-system"):
         rig.namespace(name)
@@ -126,7 +126,7 @@ def _with(text: str, setting: str) -> str:
     return text.replace("config:", f"config:\n  {setting}", 1)
 
 
-def test_a_secret_that_somebody_else_made(written: Rig) -> None:
+def test_a_secret_that_somebody_else_created(written: Rig) -> None:
     written.write(PLACE, claim("attack", writeConnectionSecretToRef={"name": "foreign"}))
     written.ok(written.claimsmith("bind", "dev"))
     before = live(written)
@@ -153,7 +153,7 @@ def test_what_teams_were_given_is_deployed(attacked: Rig) -> None:
     assert attacked.secret(THEIRS, "orders")
 
 
-def test_a_record_that_somebody_else_made(written: Rig) -> None:
+def test_a_record_that_somebody_else_created(written: Rig) -> None:
     install_crds(written.kubeconfig, [*record_crds(), claim_crd("database.example.org/v1alpha1", "Database")])
     resource = create_namespaced_resource("database.example.org", "v1alpha1", "Database", "databases")
     by_hand = {"metadata": {"name": "attack", "namespace": MINE}, "spec": {"size": 99}}

@@ -95,8 +95,8 @@ def nested_platform(rig: Rig) -> list[dict[str, Any]]:
 
 
 def whole(rig: Rig, name: str) -> dict[str, Any]:
-    made = composite(rig, "Whole", name)
-    return {**made, "metadata": {"name": name, "namespace": rig.name, "labels": CLAIM_LABELS}}
+    document = composite(rig, "Whole", name)
+    return {**document, "metadata": {"name": name, "namespace": rig.name, "labels": CLAIM_LABELS}}
 
 
 def test_two_claims_of_composites_within_composites(rig: Rig) -> None:
@@ -122,7 +122,7 @@ def test_two_claims_of_composites_within_composites(rig: Rig) -> None:
         chosen.append(one.metadata.name)
     assert sorted(chosen) == [g["metadata"]["name"] for g in gadgets], "each selects the sibling of its own parent"
     configs = rig.live((cloud, "v1", "ProviderConfig"))
-    assert len(configs) == 2, "made, and not waited for"
+    assert len(configs) == 2, "created, and not waited for"
 
     [labels] = {tuple(sorted(CLAIM_LABELS.keys() & o["metadata"]["labels"].keys())) for o in configs}
     assert labels == ("team",), "labels of Kubernetes itself are not passed on"
@@ -138,9 +138,9 @@ def test_two_claims_of_composites_within_composites(rig: Rig) -> None:
 
     shown = rig.ok(rig.claimsmith("status", "dev")).out
     assert [line.split()[0] for line in shown.splitlines() if line.startswith("    ")].count("Gadget") == 4
-    told = json.loads(rig.ok(rig.claimsmith("status", "dev", "--output", "json")).out)["claims"]
-    [made] = told[0]["resources"]
-    assert sorted(r["kind"] for r in made["resources"]) == ["ProviderConfig", "XPart", "XPart"]
+    claims = json.loads(rig.ok(rig.claimsmith("status", "dev", "--output", "json")).out)["claims"]
+    [composite_status] = claims[0]["resources"]
+    assert sorted(r["kind"] for r in composite_status["resources"]) == ["ProviderConfig", "XPart", "XPart"]
 
 
 def test_a_composite_of_two_parents_is_refused_and_nothing_is_written(rig: Rig) -> None:
@@ -185,8 +185,8 @@ def network_platform(rig: Rig, **annotations: str) -> list[dict[str, Any]]:
         "metadata": {"annotations": annotations},
         "spec": {"forProvider": {"ingress": rules}},
     }
-    made = {"name": "group", "base": base, "patches": [patch("spec.text", "spec.forProvider.description")]}
-    return [definition(group, "XNet", {"text": {"type": "string"}}), composition(group, "XNet", made)]
+    template = {"name": "group", "base": base, "patches": [patch("spec.text", "spec.forProvider.description")]}
+    return [definition(group, "XNet", {"text": {"type": "string"}}), composition(group, "XNet", template)]
 
 
 def security_group(rig: Rig) -> dict[str, Any]:

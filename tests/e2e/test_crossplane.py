@@ -1,4 +1,4 @@
-"""Crossplane compositions on the real engine: one run from a claim to children that are made of each other's status."""
+"""Crossplane compositions on the real engine: one run from a claim to children that read the status of each other."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ def patch(source: str, to: str, **more: Any) -> dict[str, Any]:
     return {"type": "FromCompositeFieldPath", "fromFieldPath": source, "toFieldPath": to, **more}
 
 
-def told(source: str, to: str) -> dict[str, Any]:
+def to_composite(source: str, to: str) -> dict[str, Any]:
     return {"type": "ToCompositeFieldPath", "fromFieldPath": source, "toFieldPath": to}
 
 
 def resources(namespace: str) -> list[dict[str, Any]]:
-    """A server in a network, listed the other way round, and what an application is told of them."""
+    """A server in a network, listed the other way round, and what an application gets from them."""
     fmt = {"type": "string", "string": {"type": "Format", "fmt": "%s-server"}}
     upper = {"type": "string", "string": {"type": "Convert", "convert": "ToUpper"}}
     host = {"fromFieldPath": "status.address"}
@@ -62,7 +62,7 @@ def resources(namespace: str) -> list[dict[str, Any]]:
                 patch("status.zone", "spec.forProvider.tags.zone"),
                 patch("spec.tags", "spec.forProvider.tags", policy={"toFieldPath": "MergeObjects"}),
                 patch("metadata.uid", "spec.writeConnectionSecretToRef.name", transforms=[fmt]),
-                told("status.atProvider.endpoint", "status.address"),
+                to_composite("status.atProvider.endpoint", "status.address"),
             ],
             "connectionDetails": [
                 {"type": "FromConnectionSecretKey", "name": "user", "fromConnectionSecretKey": "username"},
@@ -76,8 +76,8 @@ def resources(namespace: str) -> list[dict[str, Any]]:
             "name": "network",
             "base": {"apiVersion": "compute.gcp.crossplane.io/v1beta1", "kind": "Network", "spec": {"forProvider": {}}},
             "patches": [
-                {**told("status.atProvider.id", "status.network"), "transforms": [upper]},
-                told("metadata.labels.zone", "status.zone"),
+                {**to_composite("status.atProvider.id", "status.network"), "transforms": [upper]},
+                to_composite("metadata.labels.zone", "status.zone"),
                 {"type": "ToEnvironmentFieldPath", "fromFieldPath": "metadata.name", "toFieldPath": "network"},
             ],
             "readinessChecks": [
@@ -182,7 +182,7 @@ def test_values_flow_from_status_to_status_in_one_run(rig: Rig) -> None:
     assert rig.steps("dev") == {}, "nothing is left to do"
     state = rig.ok(rig.pulumi("stack", "export", "--stack", "dev")).out
     assert values["password"] not in state
-    assert all(values["password"] not in text for text in rig.said)
+    assert all(values["password"] not in text for text in rig.printed)
 
 
 def test_what_a_child_says_later_is_followed_without_a_refresh(rig: Rig) -> None:
@@ -204,8 +204,8 @@ def test_what_a_child_says_later_is_followed_without_a_refresh(rig: Rig) -> None
 def test_what_is_required_of_a_status_is_named(rig: Rig) -> None:
     rig.namespace(rig.name)
     documents = platform(rig)
-    made = documents[1]["spec"]["pipeline"][0]["input"]["resources"]
-    network = next(r for r in made if r["name"] == "network")
+    templates = documents[1]["spec"]["pipeline"][0]["input"]["resources"]
+    network = next(r for r in templates if r["name"] == "network")
     # Nothing writes it, and so nothing waits for it: the environment is read as it is.
     network["patches"][0]["toFieldPath"] = "status.other"
     rig.write("components/database/composition.yaml", documents)

@@ -163,9 +163,9 @@ def test_the_stack_of_a_killed_worker_runs_again_elsewhere(rig: Rig, dask: Dask,
     assert kept.projects() == []
     eventually(lambda: left_in(kept.folder / "files") == [])
     # Nothing of a passphrase or a password went through Dask or into a log.
-    said = ran.text + "".join(p.read_text(errors="replace") for p in dask.folder.rglob("log"))
-    assert PASSPHRASE not in said
-    assert rig.settings["PGPASSWORD"] not in said
+    output = ran.text + "".join(p.read_text(errors="replace") for p in dask.folder.rglob("log"))
+    assert PASSPHRASE not in output
+    assert rig.settings["PGPASSWORD"] not in output
 
 
 def test_ctrl_c_is_waited_for_and_resume_goes_on(rig: Rig, dask: Dask, gate: Path) -> None:

@@ -44,8 +44,8 @@ class Function(services.FunctionRunnerServiceServicer):
         response = messages.RunFunctionResponse(desired=request.desired, context=request.context)
         size = request.observed.composite.resource["spec"]["size"]
         spec = {{"forProvider": {{"size": size}}}}
-        made = {{"apiVersion": "s3.declared.example.org/v1", "kind": "Bucket", "spec": spec}}
-        response.desired.resources["bucket"].resource.update(made)
+        bucket = {{"apiVersion": "s3.declared.example.org/v1", "kind": "Bucket", "spec": spec}}
+        response.desired.resources["bucket"].resource.update(bucket)
         return response
 
 
@@ -81,8 +81,8 @@ def composition(rig: Rig) -> list[dict[str, Any]]:
     names = {"program": "function-acme", "folder": "copies", "ready": "function-auto-ready"}
     steps = [{"step": step, "functionRef": {"name": name}} for step, name in names.items()]
     spec = {"compositeTypeRef": kind, "mode": "Pipeline", "pipeline": steps}
-    made = {"apiVersion": API, "kind": "Composition", "metadata": {"name": "stores"}, "spec": spec}
-    return [definition_of(kind, namespaced=True), made]
+    document = {"apiVersion": API, "kind": "Composition", "metadata": {"name": "stores"}, "spec": spec}
+    return [definition_of(kind, namespaced=True), document]
 
 
 def claim(rig: Rig, name: str, **spec: Any) -> None:

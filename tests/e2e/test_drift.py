@@ -1,4 +1,4 @@
-"""`claimsmith drift` on the real engine and a real API server: what was changed by hand is told, and left alone."""
+"""`claimsmith drift` on the real engine and a real API server: what was changed by hand is reported, and left alone."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ def test_drift(deployed: tuple[Rig, str]) -> None:
 
     ran = rig.claimsmith("drift", "dev", "--output", "json")
     assert ran.code == 10
-    told = json.loads(ran.out)
-    [claim] = told["claims"]
+    report = json.loads(ran.out)
+    [claim] = report["claims"]
     found = {r["child"]: r for r in claim["resources"]}
     assert claim["claim"].endswith(f"/{namespace}/sql")
     assert {child: r["change"] for child, r in found.items()} == {
@@ -62,7 +62,7 @@ def test_drift(deployed: tuple[Rig, str]) -> None:
     assert text.code == 10
     assert f"resource-group: ResourceGroup {group['metadata']['name']} is changed" in text.out
     assert '→ "North Pole"' in text.out
-    assert "by-hand" not in "".join(rig.said)
+    assert "by-hand" not in "".join(rig.printed)
     assert state(rig) == before
 
     # As the command prints it.

@@ -38,7 +38,7 @@ def prepared(rig: Rig, **annotations: str) -> dict[str, str]:
 
 
 def group(name: str, **metadata: Any) -> dict[str, Any]:
-    """A resource group that somebody else made."""
+    """A resource group that somebody else created."""
     head = {"apiVersion": "azure.crossplane.io/v1alpha3", "kind": "ResourceGroup"}
     return {**head, "metadata": {"name": name, **metadata}, "spec": {"note": "theirs"}}
 
@@ -110,12 +110,12 @@ def test_what_a_destroyed_stack_left_behind_is_taken_over(rig: Rig) -> None:
 
 
 @both_ways
-def test_what_a_killed_run_made_without_checkpoints_is_taken_over(rig: Rig, control_plane: lab.Status) -> None:
-    """The state knows nothing of that run: `recover` lists what it made, and the next run imports it."""
+def test_what_a_killed_run_created_without_checkpoints_is_taken_over(rig: Rig, control_plane: lab.Status) -> None:
+    """The state knows nothing of that run: `recover` lists what it created, and the next run imports it."""
     estate = Estate(rig, Path(control_plane.kubeconfig).parents[2], random.Random(1))
     estate.prepare(2, seconds=3600)
     run = Run(rig, "dev", env=NO_CHECKPOINTS)
-    made = eventually(lambda: len(found := rig.live(RESOURCE_GROUP, namespace=rig.name)) == 2 and found)
+    created = eventually(lambda: len(found := rig.live(RESOURCE_GROUP, namespace=rig.name)) == 2 and found)
     assert run.kill("engine")
     run.ended()
     rig.ok(rig.claimsmith("recover", "dev", "--yes"))
@@ -124,7 +124,7 @@ def test_what_a_killed_run_made_without_checkpoints_is_taken_over(rig: Rig, cont
     assert "imported" in up.text
     estate.check_whole()
     kept = {o["metadata"]["uid"] for o in rig.live(RESOURCE_GROUP, namespace=rig.name)}
-    assert kept == {o["metadata"]["uid"] for o in made}
+    assert kept == {o["metadata"]["uid"] for o in created}
     rig.ok(rig.up("dev", "--expect-no-changes"))
 
 

@@ -56,9 +56,9 @@ def test_urns_are_those_of_the_engine(platform: Rig, records: str) -> None:
     platform.ok(platform.up("dev"))
     shown = platform.ok(platform.pulumi("stack", "--stack", "dev", "--show-urns")).out
     ours = claims_urns(shown)
-    told = [urn for story in stories for urn in explained(story)]
-    assert len(told) == len(set(told)) > 10
-    assert set(told) == ours
+    urns = [urn for story in stories for urn in explained(story)]
+    assert len(urns) == len(set(urns)) > 10
+    assert set(urns) == ours
 
 
 def test_one_claim_can_be_targeted(platform: Rig) -> None:

@@ -57,7 +57,7 @@ def test_killed_at_a_random_moment(estate: Estate, victim: str) -> None:
 
 
 @both_ways
-def test_what_an_interrupted_run_made_goes_with_its_claim(estate: Estate) -> None:
+def test_what_an_interrupted_run_created_goes_with_its_claim(estate: Estate) -> None:
     """The engine is killed while it creates, and the claim is removed before the next run: nothing is orphaned."""
     rig = estate.rig
     estate.prepare(1, seconds=3600)
@@ -139,7 +139,7 @@ def claimed(rig: Rig) -> Rig:
     return rig
 
 
-def test_no_quota_is_told_with_the_claim(claimed: Rig) -> None:
+def test_no_quota_is_reported_with_the_claim(claimed: Rig) -> None:
     rig = claimed
     hard = {"count/secrets": "0"}
     quota = ResourceQuota(metadata=ObjectMeta(name="none", namespace=rig.name), spec=ResourceQuotaSpec(hard=hard))
@@ -156,7 +156,7 @@ def test_no_quota_is_told_with_the_claim(claimed: Rig) -> None:
     assert rig.secret_values(rig.name, "sql").keys() == KEYS
 
 
-def test_missing_kinds_and_namespaces_are_told_before_anything_is_made(rig: Rig) -> None:
+def test_missing_kinds_and_namespaces_are_reported_before_anything_is_created(rig: Rig) -> None:
     odd = private_mysql("odd")
     odd["spec"]["resources"] = odd["spec"]["resources"][:1]
     base = odd["spec"]["resources"][0]["base"]
@@ -252,4 +252,4 @@ def test_a_secret_that_lacks_a_key_is_named_and_the_claim_s_own_stays(rig: Rig) 
     assert "has no key 'password' for the detail 'password'" in ran.text
     assert "Traceback" not in ran.text
     assert rig.secret_values(rig.name, "sql") == before
-    assert not any(value in said for said in rig.said for value in before.values() if value == before["password"])
+    assert not any(value in text for text in rig.printed for value in before.values() if value == before["password"])

@@ -105,7 +105,7 @@ def test_a_failure_stops_its_dependents_alone_and_resume_goes_on(rig: DatabaseRi
     rig.ok(rig.up("shop", "--expect-no-changes"))
     ran = up(rig, "--all")
     assert (ran.code, set(states(ran).values())) == (0, {"done"}), ran.text
-    assert rig.password not in "".join(rig.said)
+    assert rig.password not in "".join(rig.printed)
     assert not list(rig.root.rglob("*.events"))
     # What would be deleted or replaced is refused, and everything else goes on.
     rig.write("stacks/lone/claims/token.yaml", token(bytes=8))

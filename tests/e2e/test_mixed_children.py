@@ -217,6 +217,6 @@ def test_values_pass_between_both_sorts_in_one_run(mixed: Mixed) -> None:
     assert rig.ok(psql(address, "SELECT current_user", password=secret["password"])).out == f"{name}\n"
     assert rig.steps(STACK) == {}
     # In the state, neither the password nor what was derived from it stands in plain text.
-    assert secret["password"] not in "".join(rig.said)
+    assert secret["password"] not in "".join(rig.printed)
     state = (rig.root / ".claimsmith" / "state").rglob("*.json")
     assert [path.name for path in state if secret["password"] in path.read_text(errors="replace")] == []

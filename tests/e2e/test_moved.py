@@ -49,7 +49,7 @@ def named(klass: dict[str, Any], **names: str) -> list[dict[str, Any]]:
 
 
 def rolled(rig: Rig, *words: str) -> dict[str, Any]:
-    """Move all claims and deploy that; what the review said of it before. A second run changes nothing."""
+    """Move all claims and deploy that; what the review reported of it before. A second run changes nothing."""
     rig.ok(rig.claimsmith("rollout", "v1", "--to", "v2", "--allow-destructive", *words))
     ran = rig.claimsmith("review", "--output", "json")
     assert ran.code == 11, ran.text

@@ -91,7 +91,7 @@ def test_attributes_that_a_killed_engine_left_half_written(deployed: tuple[Datab
 
 def test_every_command_works_without_a_kubeconfig(deployed: tuple[DatabaseRig, str]) -> None:
     rig, name = deployed
-    assert "asks for the Secret 'orders-db', and the stack has no cluster" in rig.said[-1]
+    assert "asks for the Secret 'orders-db', and the stack has no cluster" in rig.printed[-1]
     rig.ok(rig.up(STACK, "--expect-no-changes"))
     status = rig.ok(rig.claimsmith("status", STACK)).out
     assert "stack output: database, engine, host, password, port, username" in status
@@ -103,7 +103,7 @@ def test_every_command_works_without_a_kubeconfig(deployed: tuple[DatabaseRig, s
     for words in (("validate", STACK), ("bind", STACK, "--check"), ("render", STACK), ("explain", STACK, name)):
         rig.ok(rig.claimsmith(*words))
     rig.ok(rig.claimsmith("shard", STACK, "--by", "namespace"))
-    printed = "".join(rig.said)
+    printed = "".join(rig.printed)
     assert "kubectl" not in printed
     assert "~/.kube" not in printed
     assert not {"clusters.json", "local"} & {path.name for path in (rig.root / ".claimsmith").iterdir()}
@@ -208,7 +208,7 @@ def test_details_go_to_files_and_sinks_on_request_and_nowhere_else(deployed: tup
     assert "ciphertext" in content["inputs"]["keepers"]["password"]
     assert content["parent"].endswith(f"::default/{name}/connection-details")
     rig.ok(rig.up(STACK, "--expect-no-changes"))
-    assert details["password"] not in "".join(rig.said)
+    assert details["password"] not in "".join(rig.printed)
     rig.unclaim(name)
     rig.ok(rig.up(STACK))
     assert not (rig.root / file).exists()
@@ -248,7 +248,7 @@ def test_a_sink_brings_details_to_a_real_server_and_they_stay_secret(rig: Databa
     assert "ciphertext" in role["outputs"]["password"]
     rig.ok(rig.up(STACK, "--expect-no-changes"))
     assert kept(rig, details["password"]) == []
-    assert details["password"] not in "".join(rig.said)
+    assert details["password"] not in "".join(rig.printed)
     rig.unclaim(name)
     rig.ok(rig.up(STACK))
     assert rig.role(f"{name}-app") == ""

@@ -135,7 +135,7 @@ def test_a_pipeline_goes_on_with_what_exists_and_deletes_nothing_unseen(rig: Rig
     values = rig.secret_values(rig.name, "orders")
     assert list(values) == ["password"]
     assert rig.steps("dev") == {}, "nothing is left to do"
-    assert all(values["password"] not in text for text in rig.said)
+    assert all(values["password"] not in text for text in rig.printed)
 
     rig.write("stacks/dev/claims/orders.yaml", claim(rig, size="large"))
     changed = {name.rpartition("/")[2]: step["fields"] for name, step in rig.steps("dev").items()}

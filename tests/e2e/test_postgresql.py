@@ -44,7 +44,7 @@ def test_claim_is_a_database_to_log_in_to(deployed: tuple[DatabaseRig, str]) -> 
     rig.ok(rig.up(STACK, "--expect-no-changes"))
     # Nothing of a cluster was asked for, started or written.
     assert not (rig.root / ".claimsmith" / "local").exists()
-    assert "kube" not in "".join(rig.said).lower()
+    assert "kube" not in "".join(rig.printed).lower()
 
 
 def test_names_for_the_engine_have_no_slashes(deployed: tuple[DatabaseRig, str]) -> None:
@@ -168,7 +168,7 @@ def test_changed_password_of_the_administrator_touches_nothing(deployed: tuple[D
     rig.claim(name, connections=30)
     rig.ok(rig.up(STACK))
     assert limit(rig, name) == "30"
-    # Its own provider must be able to remove it, and what it made must not outlive it.
+    # Its own provider must be able to remove it, and what it created must not outlive it.
     rig.unclaim(name)
     rig.ok(rig.up(STACK))
 
@@ -242,7 +242,7 @@ def test_no_secret_in_plain_text_anywhere(database_rig: DatabaseRig) -> None:
     details = json.loads(rig.connection(name, "json"))
     planted = {"of the claim": details["password"], "of the administrator": rig.password}
     assert {len(value) >= 24 for value in planted.values()} == {True}
-    printed = "\n".join(rig.said)
+    printed = "\n".join(rig.printed)
     files = {path: path.read_bytes() for path in rig.root.rglob("*") if path.is_file()}
     for whose, value in planted.items():
         assert value not in printed, f"the password {whose} was printed"

@@ -85,14 +85,14 @@ def review(rig: Rig, *words: str) -> tuple[Ran, dict[str, Any]]:
     return ran, json.loads(ran.out)
 
 
-def told(found: dict[str, Any]) -> dict[str, Any]:
+def report(found: dict[str, Any]) -> dict[str, Any]:
     (stack,) = found["stacks"]
     return stack
 
 
 def resources(found: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    """What the review says of each resource, as the engine's steps are told."""
-    listed = [*told(found)["given"], *(r for c in told(found)["claims"] for r in c["resources"])]
+    """What the review says of each resource, in the form of the engine's steps."""
+    listed = [*report(found)["given"], *(r for c in report(found)["claims"] for r in c["resources"])]
     return {
         r["urn"]: {"op": r["op"], "fields": sorted(normal(f["path"]) for f in r["fields"])}
         for r in listed
@@ -143,11 +143,11 @@ def test_the_review_of_what_is_deployed_says_nothing(deployed: Rig) -> None:
     ran, found = review(deployed, "--preview")
     assert ran.code == 0
     assert resources(found) == engine(deployed) == {}
-    assert told(found)["preview"]["differences"] == []
-    assert told(found)["preview"]["agreeing"] > 20
+    assert report(found)["preview"]["differences"] == []
+    assert report(found)["preview"]["agreeing"] > 20
 
 
-def test_each_child_is_told_as_the_engine_tells_it(deployed: Rig) -> None:
+def test_each_child_is_reported_as_the_engine_reports_it(deployed: Rig) -> None:
     rig = deployed
     rig.write("components/private/class.yaml", change_class(private_mysql()))
     install_crds(rig.kubeconfig, crds_needed(rig.root))
@@ -162,18 +162,18 @@ def test_each_child_is_told_as_the_engine_tells_it(deployed: Rig) -> None:
     assert ran.code == 11, ran.text
     ours, its = resources(found), engine(rig)
     assert {r["op"] for r in ours.values()} == {"created", "updated", "replaced", "deleted", "retained"}
-    # A replacement is told by what replaces.
+    # A replacement is reported by what replaces.
     assert {u: r["op"] for u, r in ours.items()} == {u: r["op"] for u, r in its.items()}
     updated = [u for u, r in ours.items() if r["op"] == "updated"]
     assert len(updated) > 5
     assert {u: ours[u]["fields"] for u in updated} == {u: its[u]["fields"] for u in updated}
-    preview = told(found)["preview"]
+    preview = report(found)["preview"]
     assert preview["differences"] == []
     assert preview["ops"] == {
         op: n for op in ("created", "updated", "replaced", "deleted", "retained")
         if (n := sum(r["op"] == op for r in its.values()))
     }  # fmt: skip
-    rules = {w["rule"] for w in told(found)["warnings"]}
+    rules = {w["rule"] for w in report(found)["warnings"]}
     assert rules >= {"binding-moves", "rights-widened"}
     assert PASSWORD not in ran.text
 
@@ -190,7 +190,7 @@ def test_another_api_version_is_another_urn_of_one_object(deployed: Rig) -> None
     ran, found = review(rig)
     assert ran.code == 11, ran.text
     assert {r["op"] for r in resources(found).values()} == {"created", "deleted"}
-    loudest = told(found)["warnings"][0]
+    loudest = report(found)["warnings"][0]
     assert (loudest["rule"], loudest["level"]) == ("identity-lost", "danger")
     # The engine would do just that; its program refuses before it comes to it.
     refused, _ = review(rig, "--preview")
@@ -198,8 +198,8 @@ def test_another_api_version_is_another_urn_of_one_object(deployed: Rig) -> None
     assert "the engine would create it again, then delete it with the old one" in refused.text
 
 
-def test_values_that_flow_between_children_are_told_alike(rig: Rig) -> None:
-    """Crossplane: one child is made of another's status, which is known only after apply."""
+def test_values_that_flow_between_children_are_reported_alike(rig: Rig) -> None:
+    """Crossplane: one child is composed from another's status, which is known only after apply."""
     for name in ("components/postgres", "stacks/today"):
         shutil.copytree(ROOT / name, rig.root / name, ignore=shutil.ignore_patterns("__pycache__", "bindings.yaml"))
     rig.prepare("today")
@@ -214,8 +214,8 @@ def test_values_that_flow_between_children_are_told_alike(rig: Rig) -> None:
     rig.ok(rig.claimsmith("bind", "today", "--rebind", composite))
     ran = rig.claimsmith("review", "--stack", "today", "--output", "json", "--preview")
     found = json.loads(ran.out)
-    assert told(found)["preview"]["problems"] == []
-    assert told(found)["preview"]["differences"] == []
+    assert report(found)["preview"]["problems"] == []
+    assert report(found)["preview"]["differences"] == []
     ours, its = resources(found), engine(rig, "today")
     assert {u: r["op"] for u, r in ours.items()} == {u: r["op"] for u, r in its.items()}
     assert {r["op"] for r in ours.values()} == {"updated", "replaced"}
@@ -229,7 +229,7 @@ def test_where_the_engine_says_something_else_it_says_why(deployed: Rig) -> None
     rig.write("stacks/dev/claims/one.yaml", claim(rig.name, name="one"))
     ran, found = review(rig, "--preview")
     assert resources(found) == {}
-    (difference,) = told(found)["preview"]["differences"]
+    (difference,) = report(found)["preview"]["differences"]
     assert (difference["ours"], difference["engine"]) == ("same", "updated")
     assert "the deployed resource differs from the base" in difference["why"]
     assert "storageMB" in difference["why"]
@@ -242,11 +242,11 @@ def test_where_the_engine_says_something_else_it_says_why(deployed: Rig) -> None
     rig.ok(rig.pulumi("refresh", "--stack", "dev", "--yes", "--skip-preview"))
     ran, found = review(rig, "--preview")
     assert ran.code == 1
-    problems = [p["what"] for p in told(found)["preview"]["problems"]]
+    problems = [p["what"] for p in report(found)["preview"]["problems"]]
     assert any("conflict" in what.lower() and "spec.location" in what for what in problems), problems
 
 
-def test_what_is_deployed_and_not_in_the_base_is_told(deployed: Rig) -> None:
+def test_what_is_deployed_and_not_in_the_base_is_reported(deployed: Rig) -> None:
     """A change that was deployed before it was merged: the engine has nothing to do, for these reasons."""
     rig = deployed
     rig.write("stacks/dev/claims/one.yaml", claim(rig.name, name="one", storageGB=50))
@@ -254,7 +254,7 @@ def test_what_is_deployed_and_not_in_the_base_is_told(deployed: Rig) -> None:
     rig.ok(rig.claimsmith("bind", "dev"))
     rig.ok(rig.up("dev"))
     ran, found = review(rig, "--preview")
-    preview = told(found)["preview"]
+    preview = report(found)["preview"]
     reasons = {(d["ours"], d["engine"], d["why"].partition(", at")[0]) for d in preview["differences"]}
     assert reasons == {
         ("created", "same", "it is deployed already, though the base does not have it"),
@@ -264,11 +264,11 @@ def test_what_is_deployed_and_not_in_the_base_is_told(deployed: Rig) -> None:
     assert ran.code == 10
 
 
-def test_a_preview_that_fails_is_told(deployed: Rig) -> None:
+def test_a_preview_that_fails_is_reported(deployed: Rig) -> None:
     rig = deployed
     rig.write("stacks/Pulumi.dev.yaml", {"config": {"claimsmith:kubeconfig": "nowhere"}})
     ran, found = review(rig, "--preview")
     assert ran.code == 1
-    (problem,) = told(found)["preview"]["problems"]
+    (problem,) = report(found)["preview"]["problems"]
     assert "claimsmith:kubeconfig is neither" in problem["what"]
     assert "nowhere" not in problem["what"], "the setting may be a secret"

@@ -105,7 +105,7 @@ def found(rig: Rig, values: list[str]) -> list[str]:
     all_of_it = rig.root.parent
     files = {p: p.read_bytes() for p in all_of_it.rglob("*") if p.is_file()}
     in_files = [str(p.relative_to(all_of_it)) for p, data in files.items() if any(h.encode() in data for h in hidden)]
-    return in_files + [f"output {n}" for n, text in enumerate(rig.said) if any(h in text for h in hidden)]
+    return in_files + [f"output {n}" for n, text in enumerate(rig.printed) if any(h in text for h in hidden)]
 
 
 def plant(rig: Rig, namespace: str) -> dict[str, str]:
@@ -146,7 +146,7 @@ def test_no_secret_in_plain_text_anywhere(rig: Rig) -> None:
     assert state, "the state is among what is searched"
     assert no_temporary_files(rig)
     assert found(rig, values) == []
-    assert [text for text in rig.said if passphrase in text] == []
+    assert [text for text in rig.printed if passphrase in text] == []
 
 
 def test_no_secret_in_the_texts_of_errors(rig: Rig) -> None:
@@ -191,7 +191,7 @@ def test_a_run_leaves_no_temporary_file(rig: Rig) -> None:
     for command in (("preview",), ("up", "--yes"), ("refresh", "--yes"), ("destroy", "--yes")):
         rig.ok(rig.pulumi(*command, "--stack", "dev"))
         assert no_temporary_files(rig)
-    assert not [text for text in rig.said if "leaves a copy of the kubeconfig" in text]
+    assert not [text for text in rig.printed if "leaves a copy of the kubeconfig" in text]
 
 
 def test_two_runs_at_once_keep_their_own_files(rig: Rig) -> None:
@@ -264,7 +264,7 @@ def test_no_command_prints_a_wrong_kubeconfig(rig: Rig) -> None:
     rig.prepare("dev")
     config = (rig.root / "stacks" / "Pulumi.dev.yaml").read_text()
     _commit(rig.root)
-    rig.said.clear()
+    rig.printed.clear()
     ran = {}
     for name, text in WRONG.items():
         rig.write("stacks/Pulumi.dev.yaml", _with_setting(config, text))
@@ -275,8 +275,8 @@ def test_no_command_prints_a_wrong_kubeconfig(rig: Rig) -> None:
     assert {name: (r.code, p.code != 0) for name, (r, p) in ran.items()} == CODES
     assert reviewed.code == 1
     assert [n for n, place in PLACES.items() if not all(place in one.text for one in ran[n])] == []
-    assert [text for text in rig.said if any(secret in text for secret in IN_KUBECONFIGS)] == []
-    assert [text for text in rig.said if "Traceback" in text or "bug of claimsmith" in text] == []
+    assert [text for text in rig.printed if any(secret in text for secret in IN_KUBECONFIGS)] == []
+    assert [text for text in rig.printed if "Traceback" in text or "bug of claimsmith" in text] == []
     assert no_temporary_files(rig)
 
 

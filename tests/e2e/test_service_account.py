@@ -1,4 +1,4 @@
-"""Children made as a service account: what its RBAC forbids fails, and says so."""
+"""Children created as a service account: what its RBAC forbids fails, and says so."""
 
 from __future__ import annotations
 
@@ -73,6 +73,6 @@ def test_the_account_makes_what_it_may_and_is_refused_the_rest(rig: Rig) -> None
     assert f"system:serviceaccount:crossplane-system:{rig.name}" in ran.text
     assert "mysqlservers.database.azure.crossplane.io" in ran.text
     assert "forbidden" in ran.text
-    made = [o for o in rig.live(RESOURCE_GROUP) if o["metadata"]["name"].startswith(f"{rig.name}-")]
-    assert len(made) == 1
+    created = [o for o in rig.live(RESOURCE_GROUP) if o["metadata"]["name"].startswith(f"{rig.name}-")]
+    assert len(created) == 1
     assert not [o for o in rig.live(SERVER) if o["metadata"]["name"].startswith(f"{rig.name}-")]

@@ -42,10 +42,10 @@ class Shared:
     def url(self) -> str:
         return self.backend.url
 
-    def told(self) -> bool:
+    def leaked(self) -> bool:
         """Whether the secret of the backend stands in anything that was printed, or in a file of the project."""
         secret = self.backend.secret
-        printed = any(secret in said for said in self.rig.said)
+        printed = any(secret in text for text in self.rig.printed)
         return printed or any(secret.encode() in content for content in contents(self.rig.root).values())
 
 
@@ -110,7 +110,7 @@ def shared(project: Rig, backend: Backend) -> Iterator[Shared]:
     assert json.loads(moved.out)["created"] == list(STACKS)
     found = Shared(project, backend)
     yield found
-    assert not found.told()
+    assert not found.leaked()
 
 
 def hold(rig: Rig) -> Callable[[], None]:
@@ -247,9 +247,9 @@ def test_a_server_that_crashes_during_a_move(project: Rig, backend: Backend) -> 
     with subprocess.Popen(words, cwd=project.root, env=environment, stderr=subprocess.PIPE, text=True) as moving:
         eventually(lambda: backend.holds("one", PET) or moving.poll() is not None)
         backend.kill()
-        _, said = moving.communicate()
+        _, errors = moving.communicate()
     if moving.returncode:
-        assert "of this attempt" in said, said
+        assert "of this attempt" in errors, errors
         assert (project.root / "Pulumi.yaml").read_text() == before
         assert {stack: ids(project, stack) for stack in STACKS} == deployed
     backend.start()
@@ -306,4 +306,4 @@ def test_a_bucket_that_cannot_be_used(
     ran = rig.claimsmith("up", "--all")
     assert (ran.code, what in ran.text, fix in ran.text.partition("fix: ")[2]) == (1, True, True), ran.text
     assert not any((bucket.server.folder / bucket.name).rglob("*.json"))
-    assert not Shared(rig, bucket).told()
+    assert not Shared(rig, bucket).leaked()

@@ -126,7 +126,7 @@ def test_composites_are_components_within_components_and_nothing_drifts(showcase
     rig.ok(rig.pulumi("refresh", "--stack", "showcase", "--yes", "--skip-preview", "--expect-no-changes"))
     assert rig.steps("showcase") == {}
 
-    # An update of a requirement reaches what its composite is made of, in one run.
+    # An update of a requirement reaches what its composite is composed of, in one run.
     path = rig.root / "stacks" / "showcase" / "claims" / "databases.yaml"
     path.write_text(path.read_text().replace("storageGB: 20", "storageGB: 30"))
     steps = rig.steps("showcase")

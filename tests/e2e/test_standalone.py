@@ -54,7 +54,7 @@ def secret(name: str) -> dict[str, dict[str, str]]:
 
 @pytest.fixture
 def subnet(mine: Rig) -> Iterator[str]:
-    """The subnet that the aggregate's members are reached from, which somebody else made."""
+    """The subnet that the aggregate's members are reached from, which somebody else created."""
     name = "private"
     mine.create(SUBNET, {"metadata": {"name": name}, "spec": {"properties": {"addressPrefix": "10.2.0.0/24"}}})
     yield name
@@ -102,7 +102,7 @@ def test_a_component_of_each_dialect(mine: Rig) -> None:
     rig.ok(run(rig, "preview", "--expect-no-changes"))
     values = rig.secret_values(rig.name, "sql")
     state = rig.ok(run(rig, "stack", "export")).out
-    assert all(values["password"] not in text for text in [state, *rig.said])
+    assert all(values["password"] not in text for text in [state, *rig.printed])
     rig.ok(run(rig, "destroy", "--yes", "--skip-preview"))
     assert rig.live(SERVER, claim="sql", namespace=rig.name) == []
 

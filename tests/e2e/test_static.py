@@ -100,7 +100,7 @@ def test_given_resources_are_deployed_as_written_and_can_be_claimed(platform: Ri
 
 
 @both_ways
-def test_what_somebody_else_made_is_not_given(platform: Rig) -> None:
+def test_what_somebody_else_created_is_not_given(platform: Rig) -> None:
     rig = platform
     rig.write("stacks/dev/resources/db.yaml", instance(f"{rig.name}-theirs"))
     rig.write("stacks/dev/claims/.keep", "")
@@ -201,8 +201,8 @@ def test_a_static_composite_binds_its_members_once_it_is_claimed(
     assert all(during[n]["spec"][parent] == {**reference, "uid": uid} for n in ("db", "group"))
     assert during["taken"]["spec"][parent]["name"] == "other"
     assert during["whole"]["spec"]["claimRef"]["name"] == "sql"
-    told = during["whole"]["status"]["aggregatedResources" if kind is AGGREGATE else "resources"]
-    assert {(t["name"].removeprefix(f"{rig.name}-"), t["bindingPhase"]) for t in told} == {
+    entries = during["whole"]["status"]["aggregatedResources" if kind is AGGREGATE else "resources"]
+    assert {(t["name"].removeprefix(f"{rig.name}-"), t["bindingPhase"]) for t in entries} == {
         ("db", "Bound"),
         ("group", "Bound"),
     }

@@ -91,9 +91,9 @@ def test_both_deploy(
         "database": f"'postgres://{postgresql_server.user}@{server}/postgres?{query}'",
     }
     (tmp_path / "shared").mkdir()
-    told = first.claimsmith(f"backend move {urls[kind]}")
-    assert "moved: dev" in told
-    assert "claimsmith backend join" in told
+    output = first.claimsmith(f"backend move {urls[kind]}")
+    assert "moved: dev" in output
+    assert "claimsmith backend join" in output
     first.up("--expect-no-changes")
     first.shell("git add -A && git commit -q -m 'Share the state'")
     assert "stacks/Pulumi.dev.yaml" in first.shell("git ls-files")

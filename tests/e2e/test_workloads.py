@@ -92,9 +92,9 @@ class Server:
             )
         )
         wanted = ServiceAccountToken(metadata=ObjectMeta(), spec=TokenRequestSpec(audiences=[]))
-        made = self.client.create(wanted, name=name, namespace="default")
-        assert made.status is not None
-        return str(made.status.token)
+        created = self.client.create(wanted, name=name, namespace="default")
+        assert created.status is not None
+        return str(created.status.token)
 
     def close(self) -> None:
         self.reader.close()
@@ -128,11 +128,11 @@ def control(rig: Rig) -> Iterator[Server]:
 
 def put_secret(rig: Rig, namespace: str, name: str, **values: str) -> None:
     data = {k: base64.b64encode(v.encode()).decode() for k, v in values.items()}
-    made = Secret(metadata=ObjectMeta(name=name, namespace=namespace), data=data)
+    secret = Secret(metadata=ObjectMeta(name=name, namespace=namespace), data=data)
     try:
-        rig.client.create(made)
+        rig.client.create(secret)
     except ApiError:
-        rig.client.replace(made)
+        rig.client.replace(secret)
 
 
 def parts_of(kubeconfig: str) -> tuple[str, str]:
@@ -176,7 +176,7 @@ def test_scenario_1_the_owner_provisions_and_publishes(rig: Rig, control: Server
     )
     prepare(rig)
 
-    # Stage is not published yet: that is said, and the rest goes on.
+    # Stage is not published yet: that is reported, and the rest goes on.
     ran = rig.ok(rig.up("dev"))
     assert f"no target in {team} matches env=stage" in ran.text
     assert control.get("v1", "ConfigMap", "settings", web)
@@ -237,10 +237,10 @@ def test_scenario_2_a_claimed_cluster_is_used_in_the_run_that_makes_it(rig: Rig,
     assert rig.steps("dev") == {}
 
     status = json.loads(rig.ok(rig.claimsmith("status", "dev", "--output", "json")).out)["claims"]
-    told = next(s for s in status if s["claim"] == f"KubernetesApplication.workload.crossplane.io/{team}/blog")
-    assert (told["phase"], told["class"]) == ("Deployed", "WorkloadTarget.workload.crossplane.io/mine")
-    assert [r["resource"] for r in told["resources"]] == ["blog-configmap", "blog-deployment"]
-    assert told["connectionSecret"]["namespace"] == "crossplane-system"
+    blog = next(s for s in status if s["claim"] == f"KubernetesApplication.workload.crossplane.io/{team}/blog")
+    assert (blog["phase"], blog["class"]) == ("Deployed", "WorkloadTarget.workload.crossplane.io/mine")
+    assert [r["resource"] for r in blog["resources"]] == ["blog-configmap", "blog-deployment"]
+    assert blog["connectionSecret"]["namespace"] == "crossplane-system"
 
     workload = "workload.crossplane.io/v1alpha1"
     recorded = control.get(workload, "KubernetesApplication", "blog", team)
@@ -263,7 +263,7 @@ def test_scenario_2_a_claimed_cluster_is_used_in_the_run_that_makes_it(rig: Rig,
     files = {p: p.read_bytes() for p in rig.root.rglob("*") if p.is_file()}
     for hidden in (planted, base64.b64encode(planted.encode()).decode(), key):
         assert [str(p) for p, text in files.items() if hidden.encode() in text] == []
-        assert [s for s in rig.said if hidden in s] == []
+        assert [s for s in rig.printed if hidden in s] == []
 
     rig.ok(rig.destroy("dev"))
     assert control.get("apps/v1", "Deployment", "blog", there) is None
@@ -332,7 +332,7 @@ def test_scenario_3_one_cluster_is_for_some_eyes_only(rig: Rig, second: Server) 
     assert ran.code != 0
     assert f"Secret {vault}/recipe in Provider.kubernetes.crossplane.io/{brought}-2 already exists" in ran.text
 
-    # Credentials that are gone fail that application alone, and by name; all else is told of as before.
+    # Credentials that are gone fail that application alone, and by name; all else is reported as before.
     rig.client.delete(Secret, "again", namespace=infra)
     ran = rig.up("dev")
     assert ran.code != 0
@@ -352,7 +352,7 @@ def test_scenario_3_one_cluster_is_for_some_eyes_only(rig: Rig, second: Server) 
     assert second.get("v1", "Secret", "recipe", vault) is None
 
 
-def test_an_application_is_made_of_an_application_elsewhere(rig: Rig, second: Server) -> None:
+def test_an_application_composes_an_application_elsewhere(rig: Rig, second: Server) -> None:
     """002.14: what a composition makes is scheduled like what is authored."""
     team, infra = rig.name, f"{rig.name}-infra"
     rig.namespace(team)

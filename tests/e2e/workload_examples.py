@@ -59,9 +59,9 @@ def own_target(namespace: str, name: str, cluster: str, *, kind: str = "GKEClust
 
 def target(namespace: str, name: str, cluster: str, **kind: str) -> dict[str, Any]:
     """A target as the platform writes it, which permits everything."""
-    made = own_target(namespace, name, cluster, **kind)
+    own = own_target(namespace, name, cluster, **kind)
     annotations = {WORKLOAD_NAMESPACES: "*", WORKLOAD_ALLOW: "cluster-scope, engine-annotations"}
-    return {**made, "metadata": {**made["metadata"], "annotations": annotations}}
+    return {**own, "metadata": {**own["metadata"], "annotations": annotations}}
 
 
 def provider(name: str, namespace: str, secret: str, **key: str) -> dict[str, Any]:

@@ -33,14 +33,14 @@ def test_the_example_is_what_the_command_prints(example: Path) -> None:
     assert commit.sub("", found[1]) == commit.sub("", ran.stdout)
 
 
-def test_every_rule_is_told_of(example: Path) -> None:
+def test_every_rule_is_documented(example: Path) -> None:
     source = Path(warnings.__file__).read_text(encoding="utf-8")
     rules = set(re.findall(r'(?:ReviewWarning\(|_of\(\w+(?:\.\w+)?, )"([a-z-]+)"', source))
     assert len(rules) > 10
     assert {rule for rule in rules if f"`{rule}`" not in PAGE} == set()
 
 
-def test_every_field_of_the_json_is_told_of(example: Path) -> None:
+def test_every_field_of_the_json_is_documented(example: Path) -> None:
     ran = CliRunner().invoke(app, ["review", *review_example.WORDS, "--output", "json"])
     whole = json.loads(ran.stdout)
     [_, stack] = whole["stacks"]

@@ -52,7 +52,7 @@ def test_each_form_tells_the_change(rich: Review, output: str) -> None:
     assert text == WRITERS[output](rich)
 
 
-def test_nothing_is_said_where_nothing_changes(tmp_path: Path) -> None:
+def test_nothing_is_reported_where_nothing_changes(tmp_path: Path) -> None:
     quiet = review(reviewed(tmp_path, base(), base()))
     assert "Nothing changes\n" in WRITERS["terminal"](replace(quiet, stacks=(replace(quiet.stacks[0], refusals=()),)))
     assert "<details" not in WRITERS["markdown"](quiet)
@@ -122,7 +122,7 @@ def test_the_comment_links_to_the_page(tmp_path: Path) -> None:
     assert "](" not in markdown(apart(tmp_path, 1, link="javascript:alert(1)"))
 
 
-def test_what_is_loudest_is_told_even_where_little_fits(rich: Review) -> None:
+def test_what_is_loudest_is_reported_even_where_little_fits(rich: Review) -> None:
     text = markdown(rich, limit=2600)
     assert len(text) <= 2600
     assert "would be lost" in text

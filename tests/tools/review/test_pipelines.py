@@ -97,8 +97,8 @@ items = [{
 """
 PYTHON = """\
 def compose(req, rsp):
-    made = {"apiVersion": "s3.example.org/v1", "kind": "Bucket", "spec": {"size": SIZE}}
-    rsp.desired.resources["store"].resource.update(made)
+    bucket = {"apiVersion": "s3.example.org/v1", "kind": "Bucket", "spec": {"size": SIZE}}
+    rsp.desired.resources["store"].resource.update(bucket)
 """
 LISTED = """\
 apiVersion: pkg.crossplane.io/v1

@@ -176,7 +176,7 @@ def test_what_only_the_engine_knows_is_a_difference(comparison: Comparison) -> N
     assert "left from another state" in difference.why
 
 
-def test_what_the_engine_was_not_told_of(comparison: Comparison) -> None:
+def test_what_the_engine_does_not_report(comparison: Comparison) -> None:
     steps = agreeing(comparison)
     del steps["my-sql-server"]
     [difference] = compare_preview(comparison, list(steps.values())).differences
@@ -206,7 +206,7 @@ def test_fields_with_dots_in_their_names_are_read() -> None:
 
 
 @pytest.mark.parametrize(
-    ("told", "stderr", "want"),
+    ("result", "stderr", "want"),
     [
         pytest.param(
             {"diagnostics": [{"severity": "error", "message": "error: a\n  b"}]}, "", ["a b"], id="diagnostics"
@@ -217,7 +217,7 @@ def test_fields_with_dots_in_their_names_are_read() -> None:
         pytest.param({}, "", ["it names no reason"], id="nothing"),
     ],
 )
-def test_failed_previews_are_told(told: Any, stderr: str, want: list[str]) -> None:
-    found = preview._problems("dev", told, stderr)
+def test_failed_previews_are_reported(result: Any, stderr: str, want: list[str]) -> None:
+    found = preview._problems("dev", result, stderr)
     assert [p.what.partition("failed: ")[2] for p in found] == want
     assert all(p.fix for p in found)

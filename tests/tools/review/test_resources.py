@@ -21,12 +21,12 @@ GIVEN = "stacks/dev/resources/clusters.yaml"
 WEB = "KubernetesApplication.workload.crossplane.io/team/web"
 
 
-def told(story: Explanation) -> Iterator[str]:
-    """The URNs of all that a claim makes."""
+def urns_of(story: Explanation) -> Iterator[str]:
+    """The URNs of all that is composed for a claim."""
     yield from (part.urn for part in (*story.children, *story.secrets))
     yield from [story.existing.urn] if story.existing else []
     for inner in story.nested:
-        yield from told(inner)
+        yield from urns_of(inner)
 
 
 @pytest.mark.parametrize("stack", Project(ROOT).stacks())
@@ -36,7 +36,7 @@ def test_urns_are_those_that_explain_tells(stack: str) -> None:
     stories = stories_of(project, stack)
     resources = read_snapshot(project, stack).resources.values()
     ours = {r.urn for r in resources if r.claim and not r.cluster}
-    assert ours == {urn for story in stories for urn in told(story)}
+    assert ours == {urn for story in stories for urn in urns_of(story)}
     assert ours
 
 
@@ -72,7 +72,7 @@ COPY = "GKECluster.compute.gcp.crossplane.io/{}/team/keys"
             [put(CLAIMS, "0/spec/resourceTemplates/0/spec/template/data/a", "2")],
             {WEB: ("changed", {"web-configmap": "replaced"})},
             [],
-            id="an-object-that-is-made-anew",
+            id="an-object-that-is-created-anew",
         ),
         pytest.param(
             [put(CLAIMS, "0/spec/resourceTemplates/0/spec/secrets", [])],
@@ -105,7 +105,7 @@ def test_applications(tmp_path: Path, change: list[Any], want: dict[str, Any], r
     assert [w.rule for w in found.warnings] == rules
 
 
-def test_a_given_cluster_that_goes_is_told(tmp_path: Path) -> None:
+def test_a_given_cluster_that_goes_is_reported(tmp_path: Path) -> None:
     before = workloads()
     before[GIVEN].append(gke_cluster("more"))
     found = reviewed(tmp_path, before, workloads())

@@ -46,7 +46,7 @@ CONFIG = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "text", 
 SECRET = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "mine", "namespace": "default"}}
 
 
-def told(stack: StackReview) -> dict[str, Any]:
+def report(stack: StackReview) -> dict[str, Any]:
     """Claims with their change, and of each resource the operation and the fields."""
     claims = {
         c.short.partition("/")[2]: (
@@ -79,12 +79,12 @@ ROWS = [
     pytest.param(
         [put(CLASS, f"{SERVER_AT}/forProvider/tags", {"a": "1", "b": "2"})],
         server_changed("updated", "spec.forProvider.tags"),
-        id="what-is-new-is-told-as-a-whole",
+        id="what-is-new-is-reported-as-a-whole",
     ),
     pytest.param(
         [put(CLASS, f"{SERVER_AT}/forProvider/sku", None)],
         server_changed("updated", "spec.forProvider.sku"),
-        id="what-is-gone-is-told-as-a-whole",
+        id="what-is-gone-is-reported-as-a-whole",
     ),
     pytest.param(
         [put(CLASS, f"{SERVER_AT}/forProvider/rules", ["a", "c", "d"])],
@@ -160,7 +160,7 @@ ROWS = [
 def test_what_becomes_of_claims_and_children(tmp_path: Path, changes: list[Any], want: dict[str, Any]) -> None:
     found = reviewed(tmp_path, base(), changed(*changes))
     assert found.problems == ()
-    assert told(found) == want
+    assert report(found) == want
 
 
 @pytest.mark.parametrize(
@@ -174,17 +174,17 @@ def test_what_the_engine_cannot_change_in_place(
     tmp_path: Path, before: Any, after: Any, op: str, fields: list[str]
 ) -> None:
     files = [changed(set_file(GIVEN, [{**CONFIG, **more}])) for more in (before, after)]
-    assert told(reviewed(tmp_path, *files)) == {"": {"text": (op, fields)}}
+    assert report(reviewed(tmp_path, *files)) == {"": {"text": (op, fields)}}
 
 
 def test_what_is_retained(tmp_path: Path) -> None:
     before = changed(set_file(CLASS, db(group=KEPT)))
     found = reviewed(tmp_path, before, changed(set_file(SQL, None), start=before))
     parts = {"resource-group": ("retained", []), "my-sql-server": ("deleted", []), "connection": ("deleted", [])}
-    assert told(found) == {"sql": ("removed", parts)}
+    assert report(found) == {"sql": ("removed", parts)}
 
 
-def test_a_renamed_template_keeps_what_it_made(tmp_path: Path) -> None:
+def test_a_renamed_template_keeps_what_it_created(tmp_path: Path) -> None:
     before, after = db(), db()
     before["spec"]["resources"][1]["name"] = "old"
     after["spec"]["resources"][1] |= {"name": "new", "previousName": "old"}
@@ -198,7 +198,7 @@ def field_of(found: StackReview, path: str) -> FieldChange:
     return field
 
 
-def test_a_patch_is_told_with_its_place_and_the_claims_field(tmp_path: Path) -> None:
+def test_a_patch_is_reported_with_its_place_and_the_claims_field(tmp_path: Path) -> None:
     field = field_of(reviewed(tmp_path, base(), changed(put(SQL, "spec/size", 20))), "spec.forProvider.storageMB")
     assert (field.old, field.new) == (10240, 20480)
     assert field.cause is not None
@@ -268,7 +268,7 @@ def test_causes(tmp_path: Path, change: Any, path: str, want: tuple[str, str, st
         pytest.param(ABSENT, ABSENT, id="nothing"),
     ],
 )
-def test_values_that_are_known_later_are_told_as_such(value: Any, want: Any) -> None:
+def test_values_that_are_known_later_are_reported_as_such(value: Any, want: Any) -> None:
     assert shown({}, ("spec",), value) == want
 
 
@@ -327,7 +327,7 @@ def test_a_base_without_a_project_has_nothing(tmp_path: Path) -> None:
         pytest.param(None, "a: [", "working tree", id="the-working-tree"),
     ],
 )
-def test_a_side_that_cannot_be_read_is_told_as_such(tmp_path: Path, before: Any, after: Any, side: str) -> None:
+def test_a_side_that_cannot_be_read_is_reported_as_such(tmp_path: Path, before: Any, after: Any, side: str) -> None:
     files = [changed(set_file(CLASS, text)) if text else base() for text in (before, after)]
     found = reviewed(tmp_path, *files)
     assert found.unread == side
@@ -335,13 +335,13 @@ def test_a_side_that_cannot_be_read_is_told_as_such(tmp_path: Path, before: Any,
     assert found.claims == ()
 
 
-def test_claims_that_are_not_bound_yet_are_refused_and_told_all_the_same(tmp_path: Path) -> None:
+def test_claims_that_are_not_bound_yet_are_refused_and_reported_all_the_same(tmp_path: Path) -> None:
     def recorded(files: Any) -> None:
         files["stacks/Pulumi.dev.yaml"] = {"config": {}}
 
     found = reviewed(tmp_path, base(), changed(recorded, put(SQL, "spec/size", 20)))
     assert [p.fix for p in found.refusals if "not bound yet" in p.what] == ["run: claimsmith bind dev"]
-    assert told(found) == server_changed("updated", "spec.forProvider.storageMB")
+    assert report(found) == server_changed("updated", "spec.forProvider.storageMB")
 
 
 def test_the_examples_against_themselves_say_nothing() -> None:
@@ -360,7 +360,7 @@ def test_the_examples_from_nothing_raise_no_alarm(tmp_path: Path) -> None:
 
 
 def test_a_composition_over_a_thousand_claims_in_two_environments(tmp_path: Path) -> None:
-    """Each claim is told, and what is the same for all is told once."""
+    """Each claim is reported, and what is the same for all once."""
     from claimsmith.tools.review.groups import groups
 
     files = base()

@@ -65,7 +65,7 @@ def rolled(root: Path, v1: Any, v2: Any, *entries: dict[str, Any], back: bool = 
     return reviewed(root, before, after)
 
 
-def told(stack: StackReview) -> dict[str, tuple[str, str]]:
+def staying(stack: StackReview) -> dict[str, tuple[str, str]]:
     """By template: what its object was, and what happens to it."""
     return {s.part: (s.was, s.op.value if s.sure else "unsure") for c in stack.claims for s in c.stays}
 
@@ -140,7 +140,7 @@ def test_what_stays(
 ) -> None:
     stack = rolled(tmp_path, v1, v2, *entries, back=back, buckets=BUCKETS)
     expected = {was: (now, op) for now, (was, op) in want.items()} if back else want
-    assert told(stack) == expected
+    assert staying(stack) == expected
     assert gone(stack) == others[back]
     assert [r.what for r in stack.refusals if "declared" in r.what] == []
     destroys = {"deleted", "replaced"} & set(gone(stack).values())
@@ -189,7 +189,7 @@ def test_a_declaration_that_the_plans_do_not_keep_is_an_error(
     assert problem.what.startswith("'b' of v2 is declared to keep what 'a' was")
     assert problem.where
     assert problem.where.file == "components/v2/class.yaml"
-    assert told(stack) == {}
+    assert staying(stack) == {}
     assert Review("shop", "main", "0" * 40, (stack,)).failed
 
 
@@ -214,7 +214,7 @@ def test_a_template_that_is_renamed_in_place_stays(tmp_path: Path) -> None:
     before = files({}, {"a": BUCKET}, of="v2")
     after = files({}, {"b": {**BUCKET, "spec": {"x": 1}}}, of="v2")
     after[MOVED] = moved(renamed("a", "b"), before=None)
-    assert told(reviewed(tmp_path, before, after)) == {"b": ("a", "updated")}
+    assert staying(reviewed(tmp_path, before, after)) == {"b": ("a", "updated")}
 
 
 def test_a_type_that_is_not_declared_is_an_error(tmp_path: Path) -> None:
@@ -226,11 +226,11 @@ def test_a_type_that_is_not_declared_is_an_error(tmp_path: Path) -> None:
     [problem] = [r for r in stack.refusals if "declared" in r.what]
     assert "is deleted" in problem.what
     after[MOVED] = moved(renamed("a", "b"), {"retyped": {"template": "b", "from": OLD}}, before=None)
-    assert told(reviewed(tmp_path, before, after)) == {"b": ("a", "updated")}
+    assert staying(reviewed(tmp_path, before, after)) == {"b": ("a", "updated")}
 
 
 def test_a_class_that_nothing_is_declared_of_is_not_judged(tmp_path: Path) -> None:
-    """v0 uses a name of v1 for another kind, and nobody said that its claims move to v2."""
+    """v0 uses a name of v1 for another kind, and nothing declares that its claims move to v2."""
     after = files({"a": BUCKET}, {"b": BUCKET}, renamed("a", "b"), of="v2")
     after["components/v0/class.yaml"] = klass("v0", a=CONFIG_MAP)
     before = {**after, "stacks/dev/claims/sql.yaml": claim_data(classRef=class_ref("v0"))}
@@ -247,7 +247,7 @@ def test_a_change_within_a_class_lists_nothing(tmp_path: Path) -> None:
     before, after = files({}, {"a": BUCKET}, of="v2"), files({}, {"a": KEPT}, of="v2")
     stack = reviewed(tmp_path, before, after)
     assert [len(c.resources) for c in stack.claims] == [1]
-    assert told(stack) == {}
+    assert staying(stack) == {}
 
 
 @pytest.mark.parametrize("output", list(WRITERS))
@@ -284,7 +284,7 @@ def test_each_format_lists_what_stays(tmp_path: Path, output: str, count: int) -
     assert plain.count("a → b") < 5
 
 
-def test_unsure_is_said(tmp_path: Path) -> None:
+def test_unsure_is_reported(tmp_path: Path) -> None:
     stack = rolled(tmp_path, {"a": STRING}, {"a": PASSWORD}, NATIVE)
     text = WRITERS["terminal"](Review("shop", "main", "0" * 40, (stack,)))
     assert "= RandomPassword a stays (default-sql-a): " in text

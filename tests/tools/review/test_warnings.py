@@ -341,8 +341,8 @@ def test_every_rule_has_a_row() -> None:
     source = Path(warnings.__file__).read_text(encoding="utf-8")
     rules = {row.values[2] for row in BAD}
     assert all(f'"{rule}"' in source for rule in rules)
-    said = set(re.findall(r'(?:ReviewWarning\(|_of\(\w+(?:\.\w+)?, )"([a-z-]+)"', source))
-    assert said == rules
+    reported = set(re.findall(r'(?:ReviewWarning\(|_of\(\w+(?:\.\w+)?, )"([a-z-]+)"', source))
+    assert reported == rules
 
 
 def test_the_loudest_come_first(tmp_path: Path) -> None:
