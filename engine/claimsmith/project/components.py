@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -101,17 +102,22 @@ def order_problems(project: Project, plan: Plan) -> list[Problem]:
             else:
                 yield claim, part
 
-    return [problem for claim in doubtful for problem in _selected_later(list(created(claim)))]
+    found: list[Problem] = []
+    for claim in doubtful:
+        with suppress(EngineError):  # a class without a component: `component_problems` reports it
+            found += _selected_later(list(created(claim)))
+    return found
 
 
 def _selects_own(claim: PlannedClaim) -> bool:
     """Whether a selector by labels selects a resource of its own claim."""
     children = [child for inner in claim.walk() for child in inner.children]
-    return not {str(c.address) for c in children}.isdisjoint(a for c in children for a in c.picks.values())
+    selected = {address for child in children for address in child.picks.values()}
+    return bool(selected) and not selected.isdisjoint(child.address for child in children)
 
 
 def _selected_later(created: Sequence[tuple[PlannedClaim, Child]]) -> Iterator[Problem]:
-    place = {str(child.address): index for index, (_, child) in enumerate(created)}
+    place: dict[str, int] = {child.address: index for index, (_, child) in enumerate(created)}
     for index, (claim, child) in enumerate(created):
         for path, address in child.picks.items():
             if place.get(address, index) > index and not claim.identity.dialect.static_siblings:
