@@ -498,6 +498,7 @@ TRUE = {"type": "Ready", "status": "True"}
         ),
         pytest.param({"conditions": [{**TRUE, "observedGeneration": "2"}]}, False, False, id="generation-is-text"),
         pytest.param({"conditions": {"Ready": "True"}}, False, False, id="no-list"),
+        pytest.param({"conditions": {}}, False, False, id="empty-object"),
         pytest.param({"conditions": None}, False, True, id="null"),
         pytest.param({}, False, True, id="none"),
         pytest.param(None, False, True, id="status-is-null"),

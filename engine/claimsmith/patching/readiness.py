@@ -38,7 +38,8 @@ def status_of(document: Mapping[str, Any], condition: str) -> str:
     if "status" not in document:
         return ""
     status = {} if document["status"] is None else document["status"]
-    conditions = status.get("conditions") or [] if isinstance(status, Mapping) else None
+    conditions = status.get("conditions", []) if isinstance(status, Mapping) else ()
+    conditions = [] if conditions is None else conditions
     if not isinstance(conditions, list) or not all(map(_is_condition, conditions)):
         return ""
     for found in conditions:
