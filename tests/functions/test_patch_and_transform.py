@@ -14,8 +14,10 @@ from claimsmith.base.documents import Document
 from claimsmith.base.errors import ComposeError, EngineError, ModelError
 from claimsmith.dialects.common.klass import Check, Detail, Step
 from claimsmith.dialects.crossplane.resources_input import read_step
-from claimsmith.functions import patch_and_transform
+from claimsmith.functions import patch_and_transform, protocol
 from claimsmith.functions.patch_and_transform import Desired, Existing, Observed, State
+from claimsmith.functions.protocol import Ready, Request, Resource
+from claimsmith.functions.registry import Place
 from claimsmith.patching import details
 from claimsmith.patching.readiness import is_ready
 
@@ -86,11 +88,6 @@ def combine(kind: str, to: str, *paths: str, **more: Any) -> dict[str, Any]:
             [{"fromFieldPath": "spec.labels", "toFieldPath": "spec.keep", "policy": {"toFieldPath": "MergeObjects"}}],
             {"keep": {"a": 1, "team": "x"}},
             id="merge-objects",
-        ),
-        pytest.param(
-            [{"fromFieldPath": "spec.labels", "toFieldPath": "spec.keep", "policy": {"mergeOptions": {}}}],
-            {"keep": {"a": 1, "team": "x"}},
-            id="merge-options-of-old",
         ),
         pytest.param(
             [
@@ -303,6 +300,36 @@ def test_neither_base_nor_earlier_step() -> None:
     assert "has no base" in caught.value.problems[0].what
 
 
+@pytest.mark.parametrize("earlier", [Ready.true, Ready.false])
+def test_verdicts_of_earlier_steps_are_lost(earlier: Ready) -> None:
+    """On the composite, and on each resource that the step composes, too."""
+    made = Resource({"apiVersion": "v1", "kind": "Bucket"}, ready=earlier)
+    desired = protocol.State(Resource({}, ready=earlier), {"bucket": made, "based": made, "other": made})
+    step = step_of(template(base=None), template(name="based"))
+    request = Request(protocol.State(Resource(copy.deepcopy(XR))), desired)
+    response = patch_and_transform.bind(Place(step, Document({}, "composition.yaml")))(request)
+    assert response.desired.composite.ready is Ready.unspecified
+    found = {name: resource.ready for name, resource in response.desired.resources.items()}
+    assert found == {"bucket": Ready.unspecified, "based": Ready.unspecified, "other": earlier}
+
+
+@pytest.mark.parametrize(
+    ("patch", "state"),
+    [
+        pytest.param({"fromFieldPath": "spec.size", "toFieldPath": "kind"}, State(), id="number"),
+        pytest.param(
+            {"type": "ToEnvironmentFieldPath", "fromFieldPath": "kind", "toFieldPath": "a"},
+            State(environment={"apiVersion": "example.org/v1"}),
+            id="environment-without-one",
+        ),
+    ],
+)
+def test_a_target_has_a_kind_after_each_patch(patch: dict[str, Any], state: State) -> None:
+    with pytest.raises(ComposeError) as caught:
+        run(template(patch), existing={"bucket": {"kind": "Bucket"}}, state=state)
+    assert "has no kind" in caught.value.problems[0].what
+
+
 def test_patch_sets_stand_where_they_are_named() -> None:
     sets = [{"name": "common", "patches": [{"fromFieldPath": "spec.size", "toFieldPath": "spec.x"}]}]
     named = {"type": "PatchSet", "patchSetName": "common"}
@@ -341,6 +368,26 @@ def test_patch_sets_stand_where_they_are_named() -> None:
             id="secret-has-no-such-field",
         ),
         pytest.param({"resources": [template(patchez=[])]}, "resources[0].patchez", id="unknown-field"),
+        pytest.param(
+            {"patchSets": [{"name": "a", "patches": [{"fromFieldPath": "spec.size", "patchSetName": "b"}]}]},
+            "patchSets[0].patches[0].patchSetName",
+            id="name-of-a-set-within-a-set",
+        ),
+        pytest.param(
+            {"resources": [template({"fromFieldPath": "spec.size", "policy": {"mergeOptions": {}}})]},
+            ".resources[0].patches[0].policy.mergeOptions",
+            id="merge-options-of-mode-resources",
+        ),
+        pytest.param(
+            {"resources": [template({"fromFieldPath": "spec.size", "transforms": [{"type": "math", "math": None}]})]},
+            "resources[0].patches[0].transforms[0].math",
+            id="null-is-missing",
+        ),
+        pytest.param(
+            {"resources": [template(readinessChecks=[{"type": "MatchString", "matchString": None, "fieldPath": "a"}])]},
+            "resources[0].readinessChecks[0].matchString",
+            id="null-is-needed",
+        ),
     ],
 )
 def test_refused_inputs(more: dict[str, Any], path: str) -> None:
@@ -348,6 +395,20 @@ def test_refused_inputs(more: dict[str, Any], path: str) -> None:
         step_of(template(), **more)
     assert caught.value.problems[0].path == path
     assert caught.value.problems[0].fix
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        pytest.param({"kind": "Input"}, id="kind-of-the-input"),
+        pytest.param(
+            {"resources": [template(readinessChecks=[{"type": "None", "matchCondition": {"type": "Ready"}}])]},
+            id="condition-of-another-check",
+        ),
+    ],
+)
+def test_what_no_patch_needs_is_not_checked(more: dict[str, Any]) -> None:
+    assert step_of(template(), **more).templates
 
 
 def test_all_that_is_wrong_is_told_at_once() -> None:
@@ -372,8 +433,14 @@ def test_name_and_namespace_of_what_exists_are_kept() -> None:
     assert state.resources["bucket"].document["metadata"] == {"name": "is"}
 
 
+@pytest.mark.parametrize("base", [BASE, {**BASE, "metadata": {}}])
+def test_what_exists_without_a_name_adds_no_metadata(base: dict[str, Any]) -> None:
+    state = run(template(base=base), existing={"bucket": {"metadata": {"labels": {"a": "b"}}}})
+    assert state.resources["bucket"].document == base
+
+
 OBJECT = {
-    "spec": {"text": "a", "number": 5, "whole": 5.0, "yes": True, "no": False, "null": None, "empty": ""},
+    "spec": {"text": "a", "number": 5, "whole": 5.0, "yes": True, "no": False, "null": None, "empty": "", "huge": 1e21},
     "status": {"conditions": [{"type": "Ready", "status": "True"}, {"type": "Synced", "status": "False"}]},
 }
 
@@ -410,6 +477,57 @@ def test_no_checks_ask_for_the_condition_ready() -> None:
     assert not is_ready({"status": {"conditions": "odd"}}, [])
 
 
+TRUE = {"type": "Ready", "status": "True"}
+
+
+@pytest.mark.parametrize(
+    ("status", "ready", "unknown"),
+    [
+        pytest.param({"conditions": [TRUE]}, True, False, id="ready"),
+        pytest.param({"conditions": [None, TRUE]}, True, False, id="null-is-no-condition"),
+        pytest.param(
+            {"conditions": [{**TRUE, "lastTransitionTime": "2024-01-01T01:02:03.5+02:00", "observedGeneration": 2}]},
+            True,
+            False,
+            id="all-fields",
+        ),
+        pytest.param({"conditions": [TRUE, {"type": "Other", "status": 5}]}, False, False, id="another-is-no-text"),
+        pytest.param({"conditions": [TRUE, "Ready"]}, False, False, id="another-is-no-object"),
+        pytest.param(
+            {"conditions": [{**TRUE, "lastTransitionTime": "2024-01-01"}]}, False, False, id="date-is-no-time"
+        ),
+        pytest.param({"conditions": [{**TRUE, "observedGeneration": "2"}]}, False, False, id="generation-is-text"),
+        pytest.param({"conditions": {"Ready": "True"}}, False, False, id="no-list"),
+        pytest.param({"conditions": {}}, False, False, id="empty-object"),
+        pytest.param({"conditions": None}, False, True, id="null"),
+        pytest.param({}, False, True, id="none"),
+        pytest.param(None, False, True, id="status-is-null"),
+        pytest.param("odd", False, False, id="status-is-text"),
+    ],
+)
+def test_conditions_are_read_together_or_not_at_all(status: Any, ready: bool, unknown: bool) -> None:
+    assert is_ready({"status": status}, []) is ready
+    assert is_ready({"status": status}, [Check("MatchCondition", condition=("Ready", "Unknown"))]) is unknown
+
+
+def test_without_a_status_no_condition_is_unknown() -> None:
+    assert not is_ready({}, [Check("MatchCondition", condition=("Ready", "Unknown"))])
+
+
+@pytest.mark.parametrize(
+    ("check", "want"),
+    [
+        pytest.param(Check("MatchString", "spec.number", "5"), "spec.number: not a string", id="string"),
+        pytest.param(Check("MatchInteger", "spec.yes", 1), "spec.yes: not a (int64) number", id="integer"),
+        pytest.param(Check("MatchFalse", "spec.text"), "spec.text: not a bool", id="boolean"),
+    ],
+)
+def test_the_reason_is_the_one_of_crossplane(check: Check, want: str) -> None:
+    with pytest.raises(EngineError) as caught:
+        is_ready(OBJECT, [check])
+    assert caught.value.problems[0].what == f"cannot run readiness check at index 0: {want}"
+
+
 def test_all_checks_must_hold() -> None:
     assert not is_ready(OBJECT, [Check("NonEmpty", "spec.text"), Check("MatchTrue", "spec.no")])
 
@@ -419,6 +537,7 @@ def test_all_checks_must_hold() -> None:
     [
         pytest.param(Check("MatchString", "spec.number", "5"), id="number-for-text"),
         pytest.param(Check("MatchInteger", "spec.yes", 1), id="boolean-for-integer"),
+        pytest.param(Check("MatchInteger", "spec.huge", 1), id="more-than-64-bits"),
         pytest.param(Check("MatchTrue", "spec.text"), id="text-for-boolean"),
         pytest.param(Check("NonEmpty", "spec.text.x"), id="field-of-a-text"),
     ],
@@ -479,6 +598,10 @@ def modern(**spec: Any) -> dict[str, Any]:
             ("b", "c"),
             id="composite",
         ),
+        pytest.param(modern(writeConnectionSecretToRef=None), {"name": "a"}, ("", ""), id="null-of-the-composite"),
+        pytest.param(
+            modern(writeConnectionSecretToRef={"name": 5}), {"name": "a"}, ("a", ""), id="number-of-the-composite"
+        ),
         pytest.param(
             modern(), {"patches": [{"fromFieldPath": "spec.env", "toFieldPath": "name"}]}, ("prod", "ns"), id="patched"
         ),
@@ -492,6 +615,11 @@ def modern(**spec: Any) -> dict[str, Any]:
 )
 def test_place_of_the_composed_secret(composite: dict[str, Any], wish: dict[str, Any], want: tuple[str, str]) -> None:
     assert details.secret_destination(composite, step_of(template(), writeConnectionSecretToRef=wish).secret) == want
+
+
+def test_a_secret_without_a_place_has_no_metadata() -> None:
+    composite = modern(writeConnectionSecretToRef={})
+    assert "metadata" not in details.secret(composite, step_of(template()).secret, {"a": b"b"})
 
 
 @pytest.mark.parametrize(

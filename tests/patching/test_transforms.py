@@ -47,7 +47,6 @@ SIZES = {"type": "map", "map": {"small": 1, "large": {"cpu": 8}, "none": None}}
 APPLIED = [
     pytest.param(SIZES, "small", 1, id="map"),
     pytest.param(SIZES, "large", {"cpu": 8}, id="map-to-an-object"),
-    pytest.param(SIZES, "none", None, id="map-to-null"),
     pytest.param({"type": "map", "map": {1: "a", 2: "b"}}, "1", "a", id="map-key-that-yaml-read-as-a-number"),
     pytest.param({"type": "map", "map": {8: "a", True: "b"}}, "true", "b", id="map-key-that-yaml-read-as-a-boolean"),
     pytest.param(match(literal("a", 1), literal("a", 2)), "a", 1, id="match-first-wins"),
@@ -244,6 +243,11 @@ def test_apply_all_says_which_failed():
         transforms.apply_all([parse_transform(KIB), parse_transform(SIZES)], 2)
     what = caught.value.problems[0].what
     assert what == "map needs text, got a number (map transform at index 1)"
+
+
+def test_a_key_that_is_mapped_to_null_has_no_value():
+    with pytest.raises(TransformError, match="'small' is mapped to null"):
+        transforms.lookup({"small": None}, "small")
 
 
 def test_a_missing_key_names_the_nearest_and_the_others():

@@ -48,7 +48,8 @@ def real_path(data: Any, loc: Iterable[str | int]) -> fieldpath.Path:
 
 def _problem(model: type[Model], document: Document, error: Any, data: Any, at: fieldpath.Path) -> Problem:
     loc: tuple[str | int, ...] = error["loc"]
-    path = (*at, *real_path(data, loc))
+    absent = error["type"] in ("missing", NEEDED)  # or null, which counts as left out
+    path = (*at, *real_path(data, loc[:-1] if absent else loc))
     where = document.source_of(path)
     match error["type"]:
         case "extra_forbidden":

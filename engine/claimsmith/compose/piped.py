@@ -165,7 +165,7 @@ def _is_seen(name: str, outcome: Outcome, observed: State, managed: Callable[[Gr
     if healthy is not None:
         return healthy
     reported = status_of(document, "Ready")
-    return reported == "True" or (reported == "Unknown" and not managed(GroupKind.of(document)))
+    return reported == "True" or (reported in ("Unknown", "") and not managed(GroupKind.of(document)))
 
 
 def _following(

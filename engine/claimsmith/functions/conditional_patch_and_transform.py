@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from claimsmith.dialects.common.klass import Template
 from claimsmith.functions import cel_view, inputs, patch_and_transform
-from claimsmith.functions.protocol import Function, Request, Response, State
+from claimsmith.functions.protocol import Function, Ready, Request, Response, State
 from claimsmith.functions.registry import Place
 
 _REQUIRED = re.compile(
@@ -30,7 +30,7 @@ def bind(place: Place) -> Function:
         kept = tuple(t for t in place.step.templates if _holds(place, t, conditions, values))
         response = patch_and_transform.bind(replace(place, step=replace(place.step, templates=kept)))(request)
         # Unlike patch-and-transform, this function gives no verdict on the composite where it holds a resource back.
-        composite = replace(response.desired.composite, ready=request.desired.composite.ready)
+        composite = replace(response.desired.composite, ready=Ready.unspecified)
         results = tuple(replace(result, message=_own_words(result.message)) for result in response.results)
         return replace(response, desired=State(composite, response.desired.resources), results=results)
 

@@ -10,7 +10,7 @@ created, and is only a warning where the resource exists already. Every other er
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -83,17 +83,22 @@ def _response(place: Place, request: protocol.Request) -> Response:
         copied(dict(request.observed.composite.document)),
         {name: Existing(dict(r.document), r.details) for name, r in request.observed.resources.items()},
     )
+    earlier = {n: Desired(copied(dict(r.document)), r.ready is Ready.true) for n, r in desired.resources.items()}
     state = State(
         composite=copied(dict(desired.composite.document)),
-        resources={n: Desired(copied(dict(r.document)), r.ready is Ready.true) for n, r in desired.resources.items()},
+        resources=dict(earlier),
         details=dict(desired.composite.details),
         environment=request.environment(),
     )
     run_step(place.step, observed, state, document=place.document)
-    ready = Ready.false if state.held_back else desired.composite.ready
-    resources = {name: _with_verdict(name, d, desired) for name, d in state.resources.items()}
+    # As in Crossplane's function, a verdict of an earlier step on the composite is lost.
+    ready = Ready.false if state.held_back else Ready.unspecified
+    own = {
+        n: Resource(d.document, ready=Ready.true if d.ready else Ready.unspecified) for n, d in state.resources.items()
+    }
+    kept = {n: replace(own[n], ready=desired.resources[n].ready) for n, d in earlier.items() if state.resources[n] is d}
     return Response(
-        protocol.State(Resource(state.composite, state.details, ready), resources),
+        protocol.State(Resource(state.composite, state.details, ready), own | kept),
         {**request.context, protocol.ENVIRONMENT: state.environment},
         tuple(Result.of(Severity.warning, problem) for problem in state.warnings),
         origins={t.name: partial(_origin, place, t) for t in place.step.templates},
@@ -109,12 +114,6 @@ def _origin(place: Place, template: Template, path: fieldpath.Path) -> Source | 
 
 def _overlaps(patch: Patch, path: fieldpath.Path) -> bool:
     return fieldpath.overlap(fieldpath.parse(patch.to), path)
-
-
-def _with_verdict(name: str, desired: Desired, before: protocol.State) -> Resource:
-    """A desired resource; that it is not ready is a verdict only where an earlier step says so."""
-    earlier = before.resources[name].ready if name in before.resources else Ready.unspecified
-    return Resource(desired.document, ready=Ready.true if desired.ready else earlier)
 
 
 def run_step(step: Step, observed: Observed, state: State, *, document: Document | None = None) -> None:
@@ -238,16 +237,16 @@ class _Run:
 
 def _keep_identity(desired: dict[str, Any], existing: Mapping[str, Any]) -> None:
     """Give a resource the name and namespace under which it exists already."""
-    metadata = desired.setdefault("metadata", {})
     there = object_at(existing, "metadata")
+    if "metadata" not in desired and (there.get("name") or there.get("namespace")):
+        desired["metadata"] = {}
+    metadata = desired.get("metadata")
     if not isinstance(metadata, dict):
         return
     for key in ("name", "namespace"):
         metadata.pop(key, None)
         if there.get(key):
             metadata[key] = there[key]
-    if not metadata:
-        del desired["metadata"]
 
 
 def _message(error: EngineError) -> str:

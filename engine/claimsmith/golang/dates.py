@@ -37,7 +37,7 @@ _ONE_OR_TWO = "[0-9]{1,2}+"
 _FRACTION = "(?:[.,][0-9]+)?"
 _NANOS: Final = 10**9
 _STRING: Final = "2006-01-02 15:04:05.999999999 -0700 MST"
-_RFC3339: Final = "2006-01-02T15:04:05.999999999Z07:00"
+RFC3339: Final = "2006-01-02T15:04:05.999999999Z07:00"
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ class Moment:
     @property
     def rfc3339(self) -> str:
         """The time as JSON has it."""
-        return self.format(_RFC3339)
+        return self.format(RFC3339)
 
     def plus(self, nanos: int) -> Moment:
         """The time so much later."""

@@ -57,9 +57,10 @@ def has_own_secret(composite: Mapping[str, Any]) -> bool:
 def secret_destination(composite: Mapping[str, Any], place: SecretDestination) -> tuple[str, str]:
     """Name and namespace of the composed Secret: the composite's wish, else the composition's, else derived."""
     metadata, spec = object_at(composite, "metadata"), object_at(composite, "spec")
-    wish = spec.get("writeConnectionSecretToRef")
-    if isinstance(wish, Mapping):
-        name, namespace = wish.get("name", ""), wish.get("namespace", "")
+    wish = spec.get("writeConnectionSecretToRef", ())
+    wish = {} if wish is None else wish
+    if isinstance(wish, Mapping) and all(isinstance(wish.get(key) or "", str) for key in ("name", "namespace")):
+        name, namespace = wish.get("name") or "", wish.get("namespace") or ""
     elif place.name or place.namespace:
         name, namespace = place.name, place.namespace
     else:
@@ -81,10 +82,11 @@ def secret_destination(composite: Mapping[str, Any], place: SecretDestination) -
 def secret(composite: Mapping[str, Any], place: SecretDestination, details: Mapping[str, bytes]) -> dict[str, Any]:
     """The composed Secret."""
     name, namespace = secret_destination(composite, place)
+    metadata = {key: text for key, text in (("name", name), ("namespace", namespace)) if text}
     return {
         "apiVersion": "v1",
         "kind": "Secret",
-        "metadata": {**({"name": name} if name else {}), **({"namespace": namespace} if namespace else {})},
+        **({"metadata": metadata} if metadata else {}),
         "data": {key: base64.b64encode(details[key]).decode() for key in sorted(details)},
         "type": SECRET_TYPE,
     }

@@ -9,6 +9,7 @@ from typing import Any
 from claimsmith.base import fieldpath
 from claimsmith.base.errors import ComposeError, EngineError, FieldPathError, NotFound, Problem
 from claimsmith.base.merge import MergePolicy, merge
+from claimsmith.base.names import is_native
 from claimsmith.base.values import Mix, Ref, has, inside, is_later, known, mapped, shown, value_at
 from claimsmith.dialects.common.klass import Patch, Side
 from claimsmith.patching import transforms
@@ -53,7 +54,11 @@ def transfer(patch: Patch, sides: Mapping[Side, dict[str, Any]]) -> None:
     """Read, combine, transform and write, in place. A source that is missing is a `NotFound`, whatever the policy."""
     values = [fieldpath.get(sides[patch.origin], path) for path in patch.reads]
     value = result_of(patch, values)
-    write(sides[patch.target], patch.to, value, policy=patch.policy, wildcards=patch.combine is None, go_slices=True)
+    target = sides[patch.target]
+    write(target, patch.to, value, policy=patch.policy, wildcards=patch.combine is None, go_slices=True)
+    if not is_native(target) and not (isinstance(target.get("kind"), str) and target["kind"]):
+        what = f"the {patch.target.value} has no kind after the patch"
+        raise ComposeError(Problem(what, path="kind", fix="patch another field than kind, or give it a kind before"))
 
 
 def result_of(patch: Patch, values: Sequence[Any]) -> Any:

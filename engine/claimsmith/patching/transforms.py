@@ -74,6 +74,8 @@ def lookup(pairs: Mapping[str, Value], value: Value) -> Value:
         listed = ", ".join([*pairs][:_KEYS]) + (", …" if len(pairs) > _KEYS else "")
         fix = errors.suggest(value, pairs, f"add {value!r} to the map of the patch, if it should be allowed")
         raise TransformError(Problem(f"{value!r} is not allowed; use one of {listed}", fix=fix))
+    if pairs[value] is None:
+        raise TransformError(Problem(f"{value!r} is mapped to null", fix="map it to a value, or use a match transform"))
     return copy.deepcopy(pairs[value])
 
 

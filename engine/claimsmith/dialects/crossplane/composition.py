@@ -147,12 +147,17 @@ def read(document: Document) -> tuple[Class, list[Problem]]:
         with problems.catch():
             known = function_of(function, data)
             if known in (FUNCTION, CONDITIONAL):
-                conditional = known == CONDITIONAL
-                steps.append(
-                    read_step(
-                        document, data, at, name=name, function=function, warnings=warnings, conditional=conditional
-                    )
+                step = read_step(
+                    document,
+                    data,
+                    at,
+                    name=name,
+                    function=function,
+                    warnings=warnings,
+                    conditional=known == CONDITIONAL,
+                    older=raw.spec.mode != "Pipeline",
                 )
+                steps.append(step)
             else:
                 if known == _BY_GROUP[ENVIRONMENT_CONFIGS]:
                     _check_environment(document, data, at)

@@ -190,6 +190,14 @@ class ReadinessCheck(Lenient):
     match_integer: Int64 | None = None
     match_condition: MatchCondition | None = None
 
+    @model_validator(mode="before")
+    @classmethod
+    def _without_an_idle_condition(cls, data: Any) -> Any:
+        """A check of another type does not look at its condition."""
+        if isinstance(data, Mapping) and data.get("type") != "MatchCondition":
+            return {key: value for key, value in data.items() if key != "matchCondition"}
+        return data
+
     @classmethod
     def needs(cls, data: Mapping[str, Any]) -> Iterable[Need]:
         """What a check of its type compares."""

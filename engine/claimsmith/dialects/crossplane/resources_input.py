@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
@@ -65,6 +65,8 @@ def _only(what: str, allowed: Sequence[str]) -> Any:
         word = data.get("type") if isinstance(data, Mapping) else None
         if word and word not in allowed:
             raise refusal_of(data, [("type", f"{what} cannot be of type {word!r}", one_of(str(word), allowed))])
+        if isinstance(data, Mapping) and "patchSetName" in data:
+            raise refusal_of(data, [("patchSetName", f"{what} names no patch set", "remove patchSetName")])
         return data
 
     return BeforeValidator(check)
@@ -124,7 +126,7 @@ class ResourcesInput(Lenient):
     """The whole input."""
 
     api_version: str = ""
-    kind: Literal["Resources"] = "Resources"
+    kind: str = "Resources"
     metadata: Any = None
     patch_sets: tuple[PatchSet, ...] = Field((), strict=False)
     environment: Environment = Field(default_factory=Environment.model_construct)
@@ -162,11 +164,19 @@ def read_step(
     function: str,
     warnings: list[Problem],
     conditional: bool = False,
+    older: bool = False,
 ) -> Step:
-    """The step that an input describes; `at` is its place in the document. `conditional` inputs have conditions."""
+    """The step that an input describes; `at` is its place in the document.
+
+    `conditional` inputs have conditions. `older` ones, of mode Resources, may have `mergeOptions`.
+    """
     raw = parse(ConditionalInput if conditional else ResourcesInput, document, data=data, at=at)
     here = fieldpath.to_text(at)
     problems = Collector()
+    if not older:
+        for path, policy in _merge_options(raw, here):
+            what = "a policy has no mergeOptions in a function's input"
+            problems.add(document.problem(what, path, f"write toFieldPath: {policy}"))
     sets = _patch_sets(raw, document, here, warnings)
     templates: dict[str, Template] = {}
     for index, resource in enumerate(raw.resources):
@@ -196,6 +206,17 @@ def read_step(
     )
     warnings += _doubtful(step, document)
     return step
+
+
+def _merge_options(raw: ResourcesInput, at: str) -> Iterator[tuple[str, str]]:
+    """The place of each `mergeOptions`, and the policy that it stands for."""
+    lists = [(f"{at}.patchSets[{i}]", s.patches) for i, s in enumerate(raw.patch_sets)]
+    lists += [(f"{at}.environment", raw.environment.patches)]
+    lists += [(f"{at}.resources[{i}]", r.patches) for i, r in enumerate(raw.resources)]
+    for place, patches in lists:
+        for index, patch in enumerate(patches):
+            if patch.policy.merge_options is not None:
+                yield f"{place}.patches[{index}].policy.mergeOptions", patch.policy.merge_policy().value
 
 
 def inlined(patches: Sequence[PatchInput], sets: Mapping[str, Sequence[Patch]], at: str) -> Iterator[Patch]:
