@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import signal
 from collections.abc import Iterator
 from pathlib import Path
@@ -42,6 +43,15 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 def no_review_cache(monkeypatch: pytest.MonkeyPatch) -> None:
     """No test reads or writes the user's own cache of reviews."""
     monkeypatch.setenv("CLAIMSMITH_STACK_CACHE", "off")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def event_loop() -> None:
+    """Pulumi's mocks need the event loop of the main thread; Python 3.12 and newer warn where they open one themselves.
+
+    It stays open, as theirs does: what is left of a failed run may still use it.
+    """
+    asyncio.set_event_loop(asyncio.new_event_loop())
 
 
 @pytest.fixture
