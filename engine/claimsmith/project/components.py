@@ -12,7 +12,7 @@ from pathlib import Path
 from claimsmith import generate
 from claimsmith.base.errors import EngineError, Problem
 from claimsmith.base.grouping import grouped
-from claimsmith.base.names import GroupKind
+from claimsmith.base.names import ClassKey, GroupKind
 from claimsmith.compose import references
 from claimsmith.compose.drafts import Child
 from claimsmith.compose.plan import Plan, PlannedClaim
@@ -87,13 +87,20 @@ def order_problems(project: Project, plan: Plan) -> list[Problem]:
     """
     doubtful = [c for c in plan.claims if _selects_own(c)]
     classes = project.catalog(plan.stack, refused=lambda _: None).classes if doubtful else {}
+    places: dict[tuple[ClassKey, GroupKind], dict[str, int]] = {}
+
+    def places_of(klass: Class) -> dict[str, int]:
+        """When each template of a class is created; as a claim gets its class, loops and conditions are resolved."""
+        key = (klass.key, klass.serves)
+        if key not in places:
+            whole = classes.get(key, klass)
+            order = generate.creation_order(whole, project.table(), sdks.index_of) if klass.generated else []
+            places[key] = {name: index for index, name in enumerate(order)}
+        return places[key]
 
     def created(claim: PlannedClaim) -> Iterator[tuple[PlannedClaim, Child]]:
         """The children of a claim and of the composites below it, in the order of their creation."""
-        klass = claim.binding.klass  # as one claim gets it: without loops, and without what its conditions leave out
-        whole = classes.get((klass.key, klass.serves), klass)
-        order = generate.creation_order(whole, project.table(), sdks.index_of) if klass.generated else []
-        place = {name: index for index, name in enumerate(order)}
+        place = places_of(claim.binding.klass)
         parts: list[tuple[str, Child | PlannedClaim]] = [(c.template, c) for c in claim.nested]
         parts += [(c.template.element[0] if c.template.element else c.template.name, c) for c in claim.children]
         for _, part in sorted(parts, key=lambda named: place.get(named[0], 0)):
