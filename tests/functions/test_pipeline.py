@@ -91,6 +91,15 @@ def test_what_exists_keeps_its_name_and_makes_the_composite_ready() -> None:
     assert rendered.composite["status"]["conditions"][0]["status"] == "True"
 
 
+def test_metadata_that_is_null_stays_so_and_is_told() -> None:
+    """`metadata:` in a base, with nothing after it: the core has nowhere to write. Crossplane lists it first."""
+    null = {"name": "b", "base": {**BUCKET, "metadata": None}}
+    rendered = render(piped(step(**resources({"name": "a", "base": BUCKET}, null))))
+    assert rendered.composed[0] == {**BUCKET, "metadata": None}
+    assert rendered.composed[1]["metadata"]["generateName"] == "my-"
+    assert "is null" in rendered.warnings[0][1].what
+
+
 def test_labels_that_are_no_texts_are_told() -> None:
     rendered = render(composition(resources=[{"base": {**BUCKET, "metadata": {"labels": {"a": 5}}}}]))
     assert rendered.composed[0]["metadata"]["labels"] == {"crossplane.io/composite": "my"}

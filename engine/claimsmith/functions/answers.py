@@ -69,7 +69,8 @@ def _head(document: Mapping[str, Any], where: str) -> None:
     for key in () if is_native(document) else ("apiVersion", "kind"):
         if not isinstance(document.get(key), str) or not document[key]:
             raise refused(f"{where} has no {key}")
-    if not isinstance(document.get("metadata", {}), Mapping):
+    metadata = document.get("metadata")
+    if metadata is not None and not isinstance(metadata, Mapping):
         raise refused(f"{where} has a metadata that is no object")
 
 

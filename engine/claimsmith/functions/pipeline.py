@@ -135,7 +135,9 @@ def render(
     reported = ((step, r) for step, r in outcome.results if r.severity is Severity.warning or r.remark)
     warnings = [(step, _problem(r)) for step, r in reported]
     warnings += [("", problem) for name in sorted(state.resources) for problem in _not_kept(name, state)]
-    composed = [_dressed(name, state, there) for name in sorted(state.resources)]
+    composed = [
+        _dressed(name, state, there) for name in sorted(state.resources, key=lambda n: (not _bare(n, state), n))
+    ]
     return Rendered(_composite(there.composite.document, outcome), tuple(composed), tuple(warnings), outcome)
 
 
@@ -313,8 +315,10 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def _dressed(name: str, state: State, observed: State) -> dict[str, Any]:
-    """A composed resource with what the core writes into its metadata."""
+    """A composed resource with what the core writes into its metadata, which it cannot where that is null."""
     document = as_json(state.resources[name].document)
+    if _bare(name, state):
+        return document
     composite = observed.composite.document
     owner, metadata = object_at(composite, "metadata"), dict(object_at(document, "metadata"))
     if name in observed.resources:
@@ -335,8 +339,16 @@ def _dressed(name: str, state: State, observed: State) -> dict[str, Any]:
     return {**document, "metadata": metadata}
 
 
+def _bare(name: str, state: State) -> bool:
+    """Whether the metadata of a composed resource is null: `metadata:` in a base, with nothing after it."""
+    return state.resources[name].document.get("metadata", {}) is None
+
+
 def _not_kept(name: str, state: State) -> Iterable[Problem]:
-    """Warnings about labels and annotations that no API server would keep."""
+    """Warnings about metadata that no API server would keep."""
+    if _bare(name, state):
+        what = f'the metadata of composed resource "{name}" is null: it gets no name, no labels and no owner'
+        yield Problem(what, path="metadata", fix="remove the field, or write metadata: {}")
     metadata = object_at(state.resources[name].document, "metadata")
     for key in ("labels", "annotations"):
         if metadata.get(key) and not _texts(metadata[key]):
