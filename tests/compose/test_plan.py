@@ -12,6 +12,7 @@ from claimsmith.compose.connections import secret_document
 from claimsmith.compose.plan import Plan, PlannedClaim
 from claimsmith.compose.planning import build_plan
 from claimsmith.platform import binding, selection
+from tests.support.golden_cases import GOOD
 from tests.support.samples import (
     BUCKET,
     GROUP,
@@ -89,6 +90,21 @@ def test_the_secret_of_a_claim() -> None:
 def test_a_claim_that_asks_for_no_secret() -> None:
     [claim] = plan({"base": GROUP}).claims
     assert (claim.connection, claim.connections) == (None, ())
+
+
+@pytest.mark.parametrize(
+    ("case", "name"),
+    [
+        pytest.param("crossplane-namespaced", "sessions-access", id="composed-by-the-class"),
+        pytest.param("native-crossplane", "photos", id="of-the-control-plane"),
+        pytest.param("private-mysql-literal", "sql", id="asked-for"),
+    ],
+)
+def test_the_secret_that_applications_read(case: str, name: str) -> None:
+    [found] = [c for c in GOOD if c.name == case]
+    [claim, *_] = found.plan().claims
+    assert claim.published
+    assert claim.published.name == name
 
 
 def test_an_unbound_claim_stands_beside_the_others() -> None:

@@ -56,17 +56,25 @@ def refused(plan: Plan, cluster: Cluster, left: LeftBehind) -> Problem:
 
 
 @pytest.mark.parametrize(
-    ("state", "story"),
+    ("state", "story", "fix"),
     [
-        pytest.param({"dev": []}, ": the stack dev was destroyed and left it behind", id="destroyed"),
-        pytest.param({}, ": the stack dev was destroyed and left it behind", id="removed"),
-        pytest.param({"dev": [OTHER]}, ": the stack dev no longer manages it", id="still-there-without-it"),
+        pytest.param({"dev": []}, "the stack dev was destroyed and left it behind", "take over", id="destroyed"),
+        pytest.param(
+            {},
+            "there is no state of the stack dev here: it was removed, or is deployed from elsewhere",
+            "if dev is gone, take over",
+            id="not-in-this-backend",
+        ),
+        pytest.param({"dev": [OTHER]}, "the stack dev no longer manages it", "take over", id="still-there-without-it"),
     ],
 )
-def test_what_a_stack_left_behind_is_named_with_the_command_that_takes_it(state: dict[str, Any], story: str) -> None:
+def test_what_a_stack_left_behind_is_named_with_the_command_that_takes_it(
+    state: dict[str, Any], story: str, fix: str
+) -> None:
     plan = showcase()
     problem = refused(plan, Cluster(f"{plan.project}/dev/given"), LeftBehind(plan.project, "showcase", states(state)))
-    assert problem.what.endswith(f"belongs to {plan.project}/dev/given{story}")
+    assert problem.what.endswith(f"belongs to {plan.project}/dev/given: {story}")
+    assert problem.fix.startswith(f"{fix} what dev left behind: ")
     assert "pulumi up --stack showcase --config claimsmith:takeover=dev" in problem.fix
 
 

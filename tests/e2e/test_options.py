@@ -41,9 +41,10 @@ def test_what_is_protected_is_not_deleted(rig: Rig) -> None:
 
 
 @both_ways
-def test_a_secret_is_taken_over_on_request(rig: Rig) -> None:
+@pytest.mark.parametrize("type_", ["connection.crossplane.io/v1alpha1", "Opaque"])
+def test_a_secret_is_taken_over_on_request(rig: Rig, type_: str) -> None:
     rig.namespace(rig.name)
-    theirs = Secret(metadata=ObjectMeta(name="sql", namespace=rig.name), type="connection.crossplane.io/v1alpha1")
+    theirs = Secret(metadata=ObjectMeta(name="sql", namespace=rig.name), type=type_)
     rig.client.create(theirs)
     before = rig.secret(rig.name, "sql").metadata.uid
     rig.write("components/mysql/class.yaml", private_mysql())
@@ -54,6 +55,7 @@ def test_a_secret_is_taken_over_on_request(rig: Rig) -> None:
     rig.ok(rig.up("dev"))
     assert rig.secret(rig.name, "sql").metadata.uid == before
     assert "password" in rig.secret_values(rig.name, "sql")
+    assert rig.steps("dev") == {}
 
 
 def test_another_api_version_keeps_the_object(rig: Rig) -> None:

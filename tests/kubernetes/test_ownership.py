@@ -197,3 +197,21 @@ def test_conflicts_are_told_before_the_engine_runs(cluster: Any, want: list[str]
     base = {"apiVersion": "storage.example.org/v1", "kind": "Bucket", "spec": {"size": 1}}
     plan = planned([class_data("plain", {"base": base})], [claim_data(classRef=class_ref("plain"))])
     assert [p.path for p in conflicts_ahead(plan, cluster)] == want
+
+
+@pytest.mark.parametrize(
+    ("annotations", "environment"),
+    [
+        pytest.param({"pulumi.com/patchForce": "true"}, {}, id="with-each-change"),
+        pytest.param({}, {"PULUMI_K8S_ENABLE_PATCH_FORCE": "true"}, id="in-this-run"),
+    ],
+)
+def test_what_is_overwritten_anyway_is_no_conflict(
+    annotations: dict[str, str], environment: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    metadata = {"annotations": annotations}
+    base = {"apiVersion": "storage.example.org/v1", "kind": "Bucket", "metadata": metadata, "spec": {"size": 1}}
+    plan = planned([class_data("plain", {"base": base})], [claim_data(classRef=class_ref("plain"))])
+    assert conflicts_ahead(plan, Cluster(BUCKET, entry(CLOUD, SIZE))) == []

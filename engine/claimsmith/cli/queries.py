@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -320,16 +321,27 @@ def _drift_text(drift: Drift) -> str:
     number = sum(len(c.resources) for c in drift.claims)
     lines.append(f"drifted: {number} of {looked}")
     # The API server refuses to change a field that another manager owns by now, unless it is forced.
-    objects = [r for c in drift.claims for r in c.resources if not is_native(r.urn) and r.change == "changed"]
+    resources = [r for c in drift.claims for r in c.resources]
+    restored = [r for r in resources if r.change != "changed" or not all(f.unseen for f in r.fields) or not r.fields]
+    objects = [r for r in restored if not is_native(r.urn) and r.change == "changed"]
     force = f"{FORCE_ONCE} " if objects else ""
-    lines.append(f"to restore them: {force}pulumi up --stack {drift.stack} --refresh")
-    overwritten = [f"{f.path} of {r.kind} {r.name}" for r in objects for f in r.fields]
-    if overwritten:
-        more = f" and {len(overwritten) - _SHOWN} more" if len(overwritten) > _SHOWN else ""
-        lines.append(f"  this overwrites {', '.join(overwritten[:_SHOWN])}{more}, whoever wrote it")
+    if restored:
+        lines.append(f"to restore them: {force}pulumi up --stack {drift.stack} --refresh")
+    if overwritten := [f"{f.path} of {r.kind} {r.name}" for r in objects for f in r.fields]:
+        lines.append(f"  this overwrites {_some(overwritten)}, whoever wrote it")
+    # A change of an object sends the whole of it. Without one there is none to send: the engine sees no difference.
+    kept = [r for r in resources if r not in restored]
+    if unseen := [f"{f.path} of {r.kind} {r.name}" for r in kept for f in r.fields]:
+        lines.append(f"no refresh restores {_some(unseen)}: the engine does not see what is added inside a list")
+        lines.append(f"  the next change of the resource takes it back: {FORCE_ONCE} pulumi up --stack {drift.stack}")
     if any(f.managers for c in drift.claims for r in c.resources for f in r.fields):
         lines.append("  to leave a field to its writer: claimsmith.io/controller-owned: FIELD on the template")
     return text_of(lines)
+
+
+def _some(fields: Sequence[str]) -> str:
+    more = f" and {len(fields) - _SHOWN} more" if len(fields) > _SHOWN else ""
+    return f"{', '.join(fields[:_SHOWN])}{more}"
 
 
 def _rows(offers: Offers) -> list[tuple[str, ...]]:

@@ -67,6 +67,15 @@ class PlannedClaim:
         return next((c for c in self.connections if c.name == self.binding.claim.secret_name), None)
 
     @property
+    def published(self) -> Connection | None:
+        """The Secret with its details for applications: the one that it asks for, or that is composed unasked.
+
+        The own Secret of an aggregate is not for them.
+        """
+        unasked = () if self.binding.klass.dialect.own_secret else self.connections[-1:]
+        return self.connection or next(iter(unasked), None)
+
+    @property
     def picks(self) -> dict[str, str]:
         """What its selectors picked among all resources of the stack, as it is recorded."""
         return {pick_key(c.template.name, path): to for c in self.children for path, to in c.picks.items()}

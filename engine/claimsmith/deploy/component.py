@@ -29,11 +29,28 @@ from claimsmith.deploy.loops import Element
 from claimsmith.deploy.native import NativeChild
 from claimsmith.deploy.native_children import NativeChildren
 from claimsmith.deploy.published_connections import PublishedConnections
-from claimsmith.deploy.served import ClaimKind, ClassRef, component_for, identity_of, in_no_namespace
-from claimsmith.deploy.values import evaluate, field, filled, join, once_known, pruned, secrets_hidden, within
+from claimsmith.deploy.served import (
+    ClaimKind,
+    ClassRef,
+    component_for,
+    identity_of,
+    in_no_namespace,
+    refuse_outputs,
+)
+from claimsmith.deploy.values import (
+    evaluate,
+    field,
+    filled,
+    join,
+    once_known,
+    pruned,
+    secrets_hidden,
+    with_defaults,
+    within,
+)
 from claimsmith.dialects.common import ordering
+from claimsmith.dialects.common.dialect import SECRET_REF
 from claimsmith.dialects.common.klass import Opaque
-from claimsmith.kubernetes.schema import defaulted
 
 ClassReference = tuple[str, str, str]
 
@@ -86,6 +103,7 @@ class Composite(NativeChildren, PublishedConnections, metaclass=_ComponentType):
         context: Context | None = None,
     ) -> None:
         self._context = context or Context.default()
+        self._secret_by_default = False
         args = self._args = args if self._context.planned else self._completed(args)
         super().__init__(self.CLAIM.type_token, name, self._inputs(args), opts)
         self.claim = identity_of(self.CLAIM, self.CLASS, args, self._context)
@@ -110,8 +128,10 @@ class Composite(NativeChildren, PublishedConnections, metaclass=_ComponentType):
 
     def _completed(self, args: Any) -> dict[str, Any]:
         """The claim as a plan has it: with the defaults of its definition, and of the control plane behind it."""
-        spec = defaulted(dict(args["spec"]), self.CLASS.defaults)
+        refuse_outputs(self.CLAIM, args)
+        spec = with_defaults(dict(args.get("spec") or {}), self.CLASS.defaults)
         name = args["metadata"]["name"]
+        self._secret_by_default = SECRET_REF not in spec
         return {**args, "spec": with_secret_place(spec, name, self.CLASS.dialect, self.CLASS.secret_namespace)}
 
     def _inputs(self, args: Any) -> dict[str, Any]:
@@ -152,6 +172,7 @@ class Composite(NativeChildren, PublishedConnections, metaclass=_ComponentType):
             aliases=aliases(self._name, document["kind"], previous_name, options.previous_api_version, known_as),
             depends_on=self._context.needs(document),
         )
+        self._context.refuse_twice(document, self, opts.provider)
         child = KubernetesObject(f"{self._name}/{template}", engine_document(document, options, self.claim), opts)
         child.kept = options.retain
         self._children.append(child)
@@ -162,6 +183,13 @@ class Composite(NativeChildren, PublishedConnections, metaclass=_ComponentType):
         target = Candidate(address, kind_of, labels, self._address, template=template, class_name=class_name)
         self._context.add(target, child)
         return child
+
+    @property
+    def _in_cluster(self) -> bool:
+        """Whether any of its resources is an object in a cluster."""
+        return any(
+            c._in_cluster if isinstance(c, Composite) else isinstance(c, KubernetesObject) for c in self._children
+        )
 
     def each(self, path: str, *, key: str = "") -> Iterator[Element]:
         """The elements of a list of the claim; `key` is the field that names the children of each."""

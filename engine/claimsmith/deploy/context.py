@@ -16,7 +16,7 @@ import pulumi
 from claimsmith.base.documents import read_documents
 from claimsmith.base.errors import DeployError, Problem, ReferenceError_, suggest
 from claimsmith.base.labels import OWNER
-from claimsmith.base.names import GroupKind
+from claimsmith.base.names import GroupKind, ObjectKey
 from claimsmith.compose.options import FIELD_MANAGER, field_manager, waiting
 from claimsmith.compose.piped import Piped
 from claimsmith.compose.plan import GivenResource, candidate_of_given
@@ -27,7 +27,7 @@ from claimsmith.deploy.members import Member
 from claimsmith.deploy.native import NativeChild
 from claimsmith.deploy.other_stacks import Elsewhere, provided_by
 from claimsmith.deploy.preflight import given_owner
-from claimsmith.deploy.provider import ClusterProvider, Taken
+from claimsmith.deploy.provider import ClusterProvider, Taken, key_of
 from claimsmith.kubernetes.client import Cluster, live_object
 from claimsmith.project.checkpoint import HeldObject
 
@@ -46,6 +46,8 @@ class Context:
     """
 
     _default: tuple[Any, Context] | None = None
+    _created: tuple[Any, dict[tuple[ObjectKey, pulumi.ProviderResource | None], str]] | None = None
+    """The objects that the components of a program create, in the cluster of each provider, and by which one."""
 
     def __init__(
         self,
@@ -130,6 +132,26 @@ class Context:
         if cls._default is None or cls._default[0] is not engine:
             cls._default = (engine, cls())
         return cls._default[1]
+
+    def refuse_twice(
+        self, document: Mapping[str, Any], component: pulumi.Resource, provider: pulumi.ProviderResource | None
+    ) -> None:
+        """Refuse an object that another component of this program has already: their claims have the same name.
+
+        The engine has two resources for it then, and deletes it with either. A plan is checked for that as a whole.
+        """
+        if self.planned or not isinstance(document["metadata"]["name"], str):
+            return
+        engine = pulumi.runtime.settings.get_monitor()
+        if Context._created is None or Context._created[0] is not engine:
+            Context._created = (engine, {})
+        key = key_of(document)
+        name = component._name
+        creator = Context._created[1].setdefault((key, provider or component.get_provider(_ANY_OBJECT)), name)
+        if creator != name:
+            what = f"{name}: its {key.group_kind.kind} {key.place} is created by the component {creator!r} already"
+            fix = "give each its own claim, by metadata.name or metadata.namespace, or its own cluster, by a provider"
+            raise DeployError(Problem(what, fix=fix))
 
     def provider_for(self, account: tuple[str, str] | None) -> pulumi.ProviderResource | None:
         """The provider that creates resources as a service account; the stack's own if there is none."""
@@ -267,6 +289,7 @@ class Context:
         return self.cluster.secret_data(namespace, name)
 
 
+_ANY_OBJECT = "kubernetes:core/v1:Secret"
 _OWN_PROVIDERS = "pass it: context=Context(providers={name: provider})"
 
 

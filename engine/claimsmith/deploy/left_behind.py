@@ -31,6 +31,8 @@ class LeftBehind:
     takes: frozenset[str] = frozenset()
     """The stacks whose leftovers this one takes over."""
     _states: dict[str, State | None] = field(default_factory=dict)
+    _unknown: set[str] = field(default_factory=set)
+    """The stacks that the backend does not have. Somebody with a state of their own may have them."""
 
     def by(self, owner: str, key: ObjectKey) -> str:
         """The stack that left an object behind; empty if it still has it, or if that cannot be known."""
@@ -46,7 +48,9 @@ class LeftBehind:
         return bool(self.takes) and self.by(owner, key) in self.takes
 
     def story(self, stack: str) -> str:
-        """What became of a stack that left something behind."""
+        """What became of a stack that left something behind, as far as the states here tell."""
+        if stack in self._unknown:
+            return f"there is no state of the stack {stack} here: it was removed, or is deployed from elsewhere"
         if self._state(stack):
             return f"the stack {stack} no longer manages it"
         return f"the stack {stack} was destroyed and left it behind"
@@ -54,15 +58,19 @@ class LeftBehind:
     def fix(self, stack: str) -> str:
         """The command that takes over what a stack left behind: its fields still have the manager of that stack."""
         command = f"{FORCE_ONCE} pulumi up --stack {self.stack} --config claimsmith:{SETTING}={stack}"
-        return f"take over what {stack} left behind: {command}"
+        gone = f"if {stack} is gone, " if stack in self._unknown else ""
+        return f"{gone}take over what {stack} left behind: {command}"
 
     def _state(self, stack: str) -> State | None:
         if stack not in self._states:
             try:
                 self._states[stack] = self.read(stack)
             except EngineError as error:
-                # A stack that does not exist holds nothing. Of one that cannot be read nothing is known.
-                self._states[stack] = () if _MISSING in str(error) else None
+                # Of a stack that cannot be read nothing is known. One that does not exist holds nothing here.
+                missing = _MISSING in str(error)
+                self._states[stack] = () if missing else None
+                if missing:
+                    self._unknown.add(stack)
         return self._states[stack]
 
 

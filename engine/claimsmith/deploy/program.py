@@ -352,7 +352,8 @@ def _rank(resource: GivenResource) -> int:
 
 
 def _summary(claim: PlannedClaim, component: Composite) -> pulumi.Output[dict[str, Any]]:
-    secret = {"namespace": claim.connection.namespace, "name": claim.connection.name} if claim.connection else None
+    published = claim.published
+    secret = {"namespace": published.namespace, "name": published.name} if published else None
     following = [name for c in claim.walk() if c.piped for name in c.piped.following]
 
     def summary(phase: str, resources: list[dict[str, str]], keys: list[str]) -> dict[str, Any]:

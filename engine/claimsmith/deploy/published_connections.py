@@ -32,6 +32,11 @@ class PublishedConnections(pulumi.ComponentResource):
         details: pulumi.Output[dict[str, str]] | None
         _context: Context
         _args: dict[str, Any]
+        _secret_by_default: bool
+
+        @property
+        def _in_cluster(self) -> bool: ...
+
         _address: str
         _keys: list[str] | None
         _secrets: list[Connection]
@@ -62,8 +67,11 @@ class PublishedConnections(pulumi.ComponentResource):
         if not present and not values:
             # The API server stores an empty Secret without data: it would differ for ever.
             self._secrets = []
-        if not self._context.has_cluster:
-            # The stack's output has the details, and there is nothing that a Secret could be written to.
+        # A program of one's own may have no cluster, and does not say so: without an object in one, and where nobody
+        # named a Secret, there is none.
+        unasked = self._secret_by_default and self._context.cluster is None and not self._in_cluster
+        if unasked or not self._context.has_cluster:
+            # There is nothing that a Secret could be written to: an output has the details.
             self._secrets = []
         if not self._secrets and not values:
             return
@@ -114,13 +122,21 @@ class PublishedConnections(pulumi.ComponentResource):
         self._context.connections[secret.namespace, secret.name] = self.details
         document = {**secret_document(self.claim, secret), "data": secrets.stored(data) if sources else data}
         children = [child for _, child in sources]
-        return self._write(word, document, depends_on=children, additional_secret_outputs=["data", "stringData"])
+        # The API server never changes the type of a Secret: one that is taken over keeps its own, and is not replaced.
+        return self._write(
+            word,
+            document,
+            depends_on=children,
+            ignore_changes=["type"],
+            additional_secret_outputs=["data", "stringData"],
+        )
 
     def _write(
         self, word: str, document: dict[str, Any], *, depends_on: Sequence[Any] = (), **options: Any
     ) -> KubernetesObject:
         """Register an object of ours that is no child: a record, or a connection Secret."""
         document["metadata"]["annotations"][FIELD_MANAGER] = field_manager(self.claim.project, self.claim.stack)
+        self._context.refuse_twice(document, self, self._context.provider)
         needs = [*depends_on, *self._context.needs(document)]
         opts = pulumi.ResourceOptions(parent=self, provider=self._context.provider, depends_on=needs, **options)
         return KubernetesObject(f"{self._name}/{word}", document, opts)

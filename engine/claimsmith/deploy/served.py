@@ -6,7 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from claimsmith.base.errors import GenerateError, Problem
+import pulumi
+
+from claimsmith.base.errors import DeployError, GenerateError, Problem
 from claimsmith.base.names import ClaimKey, ClassKey, GroupKind, group_of
 from claimsmith.compose import identity
 from claimsmith.deploy.context import Context
@@ -69,6 +71,21 @@ class ClassRef:
 def in_no_namespace(klass: ClassRef) -> bool:
     """Whether the composites of a class are of cluster scope."""
     return klass.dialect.is_composite and not klass.namespaced
+
+
+def refuse_outputs(claim: ClaimKind, args: Any) -> None:
+    """Refuse a claim whose identity is not plain: everything that it composes is named after it."""
+    metadata = args.get("metadata")
+    named = metadata if isinstance(metadata, Mapping) else {}
+    parts = {"metadata": metadata, **{f"metadata.{k}": named.get(k) for k in ("name", "namespace", "uid")}}
+    for path, value in {**parts, "spec": args.get("spec")}.items():
+        if isinstance(value, pulumi.Output):
+            fix = "pass a mapping, whose fields may be Outputs" if path == "spec" else "pass a plain value"
+            raise DeployError(Problem(f"{claim.kind}: its {path} is an Output, and must be known at once", fix=fix))
+    if not named.get("name"):
+        raise DeployError(
+            Problem(f"{claim.kind}: it has no metadata.name", fix="pass one: its resources are named after it")
+        )
 
 
 def identity_of(claim: ClaimKind, klass: ClassRef, args: Any, context: Context) -> Identity:

@@ -5,6 +5,7 @@ The engine does not report them until a child changes, and then only that the AP
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 
@@ -29,6 +30,8 @@ def conflicts_ahead(plan: Plan, cluster: Cluster) -> list[Problem]:
     kinds: dict[tuple[str, str], list[Row]] = {}
     for claim in plan.walk():
         for child in kubernetes_children(claim):
+            if ownership.is_forced(child.document, os.environ):
+                continue
             head = str(child.document["apiVersion"]), str(child.document["kind"])
             kinds.setdefault(head, []).append((child, claim.identity))
     suspects = [row for (api, kind), rows in kinds.items() for row in _suspects(api, kind, rows, cluster)]

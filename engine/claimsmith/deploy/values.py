@@ -10,7 +10,7 @@ value like any other.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Coroutine, Generator, Sequence
+from collections.abc import Callable, Coroutine, Generator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
@@ -22,6 +22,8 @@ from claimsmith.base.errors import ComposeError, EngineError, FieldPathError, No
 from claimsmith.base.merge import MergePolicy, merge
 from claimsmith.base.values import copied, value_at
 from claimsmith.compose import identity
+from claimsmith.kubernetes.schema import defaulted
+from claimsmith.kubernetes.schema.lookup import properties_of
 from claimsmith.patching import patches, transforms
 
 T = TypeVar("T")
@@ -242,6 +244,28 @@ def filled(value: Value, defaults: Value) -> Value:
         return value
     kept = {k: filled(v, defaults.get(k)) for k, v in value.items()}
     return {**kept, **{k: v for k, v in defaults.items() if k not in value}}
+
+
+def with_defaults(value: Value, schema: Mapping[str, Any]) -> Value:
+    """A copy with the schema's defaults for what is missing, inside of Outputs too, once they are known."""
+    return _with_later_defaults(defaulted(value, schema), schema)
+
+
+def _with_later_defaults(value: Value, schema: Mapping[str, Any]) -> Value:
+    match value:
+        case pulumi.Output() if schema:
+            inside = {"properties": {"value": schema}}
+            return value.apply(lambda known: defaulted({"value": known}, inside).get("value"))
+        case dict():
+            named, others = properties_of(schema), schema.get("additionalProperties")
+            rest = others if isinstance(others, Mapping) else {}
+            return {k: _with_later_defaults(v, named.get(k, rest)) for k, v in value.items()}
+        case list():
+            items = schema.get("items")
+            each = items if isinstance(items, Mapping) else {}
+            return [_with_later_defaults(item, each) for item in value]
+        case _:
+            return value
 
 
 def within(value: Value, planned: Value) -> Value:

@@ -22,7 +22,8 @@ from claimsmith.base.values import Mix, Ref, object_at
 Fields = Mapping[str, Any]
 """A `fieldsV1`: `f:name` is a field, `k:{…}` an item by its keys, `i:0` one by its place, `.` the thing itself."""
 FORCE_ONCE = "PULUMI_K8S_ENABLE_PATCH_FORCE=true"
-FORCE = 'pulumi.com/patchForce: "true"'
+PATCH_FORCE = "pulumi.com/patchForce"
+FORCE = f'{PATCH_FORCE}: "true"'
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +59,13 @@ def taken_over(
             before = taken[text].managers.split(", ") if text in taken else []
             taken[text] = Taken(text, ", ".join(dict.fromkeys([*before, other])), ours, theirs)
     return list(taken.values())
+
+
+def is_forced(document: Mapping[str, Any], environment: Mapping[str, str]) -> bool:
+    """Whether the next change of an object overwrites what others own: its annotation or this run asks for that."""
+    name, _, value = FORCE_ONCE.partition("=")
+    annotations = object_at(object_at(document, "metadata"), "annotations")
+    return annotations.get(PATCH_FORCE) == "true" or environment.get(name) == value
 
 
 def conflict(address: ChildAddress, document: Mapping[str, Any], taken: Taken) -> Problem:

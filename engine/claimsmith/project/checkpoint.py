@@ -59,6 +59,11 @@ class Pending:
         return not str(self.resource.get("type", "")).startswith(_KUBERNETES)
 
     @property
+    def only_in_state(self) -> bool:
+        """Whether it is in the state and nowhere else: a component, a provider, the stack itself."""
+        return not self.resource.get("custom") or str(self.resource.get("type", "")).startswith("pulumi:")
+
+    @property
     def owner(self) -> str:
         """Whose the object is to be."""
         annotations = (self.document.get("metadata") or {}).get("annotations") or {}

@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 from claimsmith import toolchain
 from claimsmith.base.absent import ABSENT
 from claimsmith.cli.app import app
+from claimsmith.cli.queries import _drift_text
 from claimsmith.project import workspace
 from claimsmith.project.project import Project
 from claimsmith.tools.drift.changes import MASKED, Drift, drift_of, with_places
@@ -98,6 +99,23 @@ RULES, MORE = [{"port": 80}], [{"port": 80, "text": "x"}]
 def test_fields_that_somebody_else_writes_now(steps: list[dict[str, Any]], want: list[tuple[Any, ...]]) -> None:
     fields = [f for c in drifted(*steps).claims for r in c.resources for f in r.fields]
     assert [(f.path, f.old, f.new, f.managers) for f in fields] == want
+
+
+@pytest.mark.parametrize(
+    ("steps", "restored", "kept"),
+    [
+        pytest.param([("refresh", MORE, {})], False, True, id="inside-a-list"),
+        pytest.param([("update", [{"port": 81}], diff("spec.rules[0].port"))], True, False, id="seen-by-the-engine"),
+    ],
+)
+def test_only_what_a_refresh_restores_is_said_to_be_restored(
+    steps: list[tuple[str, Any, dict[str, Any]]], *, restored: bool, kept: bool
+) -> None:
+    """The engine reads back only what was sent: an item's added field is no difference to it."""
+    drift = drifted(*(taken(op, metadata=MANAGER, old=RULES, new=new, **more) for op, new, more in steps))
+    text = _drift_text(drift)
+    assert ("--refresh" in text, "no refresh restores spec.rules of Group n-group" in text) == (restored, kept)
+    assert "PULUMI_K8S_ENABLE_PATCH_FORCE=true pulumi up --stack dev" in text
 
 
 SQL = "Database.database.example.org/default/sql"

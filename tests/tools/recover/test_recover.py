@@ -210,8 +210,8 @@ def test_each_interrupted_operation_counts_once() -> None:
 @pytest.mark.parametrize(
     ("interrupted", "step"),
     [
-        pytest.param({}, "clear it", id="not-made"),
-        pytest.param({"made": True}, "take it into the state", id="made"),
+        pytest.param({}, "clear it", id="not-created"),
+        pytest.param({"created": True}, "take it into the state", id="created"),
         pytest.param({"foreign": "belongs to x"}, "clear it", id="somebody-else-s"),
     ],
 )
@@ -370,6 +370,20 @@ def test_only_a_provider_knows_of_an_interrupted_native_creation() -> None:
     step = Interrupted(pending).step
     assert "only its provider knows" in step.found
     assert "claimsmith.io/import" in step.step
+
+
+@pytest.mark.parametrize(
+    ("type_", "custom"),
+    [
+        pytest.param("claimsmith:database.example.org:Database", False, id="a-component"),
+        pytest.param("pulumi:providers:kubernetes", True, id="a-provider"),
+    ],
+)
+def test_what_is_only_in_the_state_has_nothing_to_take_over(type_: str, *, custom: bool) -> None:
+    pending = Pending("urn::a", CREATING, {**resource("a"), "type": type_, "custom": custom}, in_state=False)
+    step = Interrupted(pending).step
+    assert step.found.endswith("and is nowhere but in the state")
+    assert step.step == "clear it"
 
 
 def test_objects_of_a_cluster_are_those_of_its_provider() -> None:

@@ -38,6 +38,8 @@ class FieldDrift:
     """The place of the desired value."""
     managers: str = ""
     """Who writes it now, where that is known: our next change of it is a conflict with them."""
+    unseen: bool = False
+    """Whether the engine does not report it: what was added inside a list. A refresh restores nothing there."""
 
     def to_dict(self) -> dict[str, Any]:
         """The field for a machine to read."""
@@ -205,7 +207,7 @@ def _with_managers(fields: Sequence[FieldDrift], taken: Sequence[Taken], *, secr
         if t.path not in reported:
             masked = secret and paths[t.path][0] in _SECRET_FIELDS
             old, new = (v if v is ABSENT or not masked else MASKED for v in (t.ours, t.theirs))
-            known.append(FieldDrift(t.path, old, new, managers=t.managers))
+            known.append(FieldDrift(t.path, old, new, managers=t.managers, unseen=True))
     return known
 
 

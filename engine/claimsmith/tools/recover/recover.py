@@ -55,6 +55,8 @@ class Interrupted:
             return Step(found, "refresh it")
         if p.in_state:
             return Step(f"{found}, created by a later run", "clear it")
+        if p.only_in_state:
+            return Step(f"{found}, and is nowhere but in the state", "clear it")
         if p.native:
             again = "clear it; if the next up reports that it exists, take it over: claimsmith.io/import on the claim"
             return Step(f"{found}, and only its provider knows whether it is there", again)
