@@ -14,6 +14,7 @@ from claimsmith.project import digest_cache, sdks, stack_inputs
 from claimsmith.project.project import Project
 from claimsmith.tools.validate import stacks as checks
 from claimsmith.tools.validate import validate
+from tests.support.paths import ROOT
 from tests.support.samples import claim_data
 from tests.support.silent_stacks import CRD, STACKS, edited, klass, write_project
 
@@ -209,3 +210,8 @@ def test_an_sdk_is_known_by_its_place_and_its_files(tmp_path: Path) -> None:
     assert one == sdks.fingerprint("thing", [str(tmp_path / "one")])
     others = [sdks.fingerprint("thing", sdk("two", "x = 1")), sdks.fingerprint("thing", sdk("one", "x = 10"))]
     assert one not in others
+
+
+def test_resources_of_nested_composites_count() -> None:
+    """A claim of a Crossplane kind has none itself: its composite has them."""
+    assert validate(Project(ROOT), ["today"]).summary[-1] == "today: 1 claim bound, 0 unbound, 3 resources"

@@ -102,7 +102,7 @@ def _check(project: Project, rules: Rules, reported: Reported, strict: bool, sta
     found, findings, line, numbers = Collector(), Findings(), "", None
     with caught(found):
         plan = project.plan(stack, unrecorded_ok=True, strict=strict, refused=partial(keep, found))
-        counts = len(plan.claims), sum(len(c.children) for c in plan.claims)
+        counts = len(plan.claims), sum(len(c.children) for c in plan.walk())
         line = _line(stack, *counts, unbound=len(plan.unbound), workloads=len(plan.workloads))
         findings.add(_check_plan(plan, rules, reported))
         findings.add(_check_providers(project, plan))
