@@ -278,3 +278,20 @@ def test_several_problems_of_one_document_are_told_at_once() -> None:
 def test_documents_keep_their_lines() -> None:
     first, second = documents_of(class_data("a"), class_data("b"))
     assert first.source_of("metadata.name").line < second.source_of("metadata.name").line
+
+
+@pytest.mark.parametrize(
+    ("base", "to", "ignored"),
+    [
+        pytest.param(BUCKET, "metadata.name", True, id="name"),
+        pytest.param(BUCKET, "metadata.namespace", True, id="namespace-of-a-managed-resource"),
+        pytest.param(
+            {"apiVersion": "v1", "kind": "ConfigMap"}, "metadata.namespace", False, id="namespace-that-counts"
+        ),
+        pytest.param(BUCKET, "metadata.labels.name", False, id="a-label"),
+    ],
+)
+def test_a_patch_without_effect_is_a_warning(base: dict[str, Any], to: str, *, ignored: bool) -> None:
+    catalog = catalog_of([class_data("c", {"base": base, "patches": [patch("spec.a", to)]})])
+    found = [w.what for w in catalog.warnings if "is ignored: names are generated" in w.what]
+    assert bool(found) == ignored

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from claimsmith.base.documents import Document
 from claimsmith.base.errors import ModelError, Problem
 from claimsmith.base.names import ClassKey, GroupKind, group_of, is_native, kebab
 from claimsmith.dialects.common.dialect import Dialect, is_placed
-from claimsmith.dialects.common.klass import Class, Template
+from claimsmith.dialects.common.klass import Class, Side, Template
 from claimsmith.dialects.common.metadata import Head, Metadata
 
 KEPT_METADATA = ("labels", "annotations")
@@ -72,6 +72,18 @@ def cleaned(
         rest["spec"] = one_spelling(rest["spec"])
     head = {"apiVersion": base["apiVersion"], "kind": base["kind"]}
     return {**head, **({"metadata": counting} if counting else {}), **rest}
+
+
+def without_effect(template: Template, document: Document, *, placed: bool = False) -> Iterator[Problem]:
+    """A warning for each patch of a name that is generated, or of a namespace that does not count."""
+    if template.native:
+        return
+    ignored = {"name", "generateName", *({"namespace"} if not (placed and is_placed(template.group_kind)) else ())}
+    for patch in template.patches:
+        head, _, name = patch.to.partition(".")
+        if patch.target is Side.resource and head == "metadata" and name in ignored:
+            what = f"the patch of {template.name!r} to {patch.to} is ignored: names are generated"
+            yield document.problem(what, patch.at, "remove it")
 
 
 def checked(base: Mapping[str, Any], document: Document, at: str) -> dict[str, Any]:

@@ -23,7 +23,14 @@ from claimsmith.dialects.common.metadata import ApiVersion, Head, Kind
 from claimsmith.dialects.common.native import wired
 from claimsmith.dialects.common.opaque import OpaqueTemplate
 from claimsmith.dialects.common.policy import Policy
-from claimsmith.dialects.common.template import class_of, cleaned, names_of, refuse_namespace, spelt_path
+from claimsmith.dialects.common.template import (
+    class_of,
+    cleaned,
+    names_of,
+    refuse_namespace,
+    spelt_path,
+    without_effect,
+)
 from claimsmith.dialects.composite_classes.dialect import COMPOSITE_CLASSES
 from claimsmith.dialects.resource_classes.dialect import RESOURCE_CLASSES
 
@@ -133,6 +140,7 @@ def read(document: Document) -> tuple[Class, list[Problem]]:
         )
         for name, (at, resource) in zip(names, listed, strict=True)
     ]
+    warnings += [w for template in templates for w in without_effect(template, document, placed=True)]
     connected = wired(templates, document)
     check_loops(connected, document)
     for at, resource in listed:

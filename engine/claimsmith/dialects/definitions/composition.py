@@ -21,7 +21,14 @@ from claimsmith.dialects.common.loops import ForEach, check_loops
 from claimsmith.dialects.common.metadata import Head
 from claimsmith.dialects.common.native import wired
 from claimsmith.dialects.common.policy import Policy
-from claimsmith.dialects.common.template import class_of, cleaned, names_of, refuse_namespace, spelt_path
+from claimsmith.dialects.common.template import (
+    class_of,
+    cleaned,
+    names_of,
+    refuse_namespace,
+    spelt_path,
+    without_effect,
+)
 from claimsmith.dialects.definitions.dialect import INSTANCES
 from claimsmith.dialects.definitions.model import Definition
 
@@ -96,6 +103,7 @@ def read(document: Document) -> tuple[Class, list[Problem]]:
         for name, (at, to) in zip(names, listed, strict=True)
     ]
     source = raw.spec.from_
+    warnings += [w for template in templates for w in without_effect(template, document)]
     connected = wired(templates, document)
     check_loops(connected, document)
     klass = class_of(raw, document, INSTANCES, connected, api_version=source.api_version, kind=source.kind)
