@@ -47,6 +47,15 @@ def test_the_version_stands_in_one_place() -> None:
     assert settings["tool"]["setuptools"]["dynamic"]["version"] == {"attr": "claimsmith.__version__"}
 
 
+def test_the_versions_of_python_are_those_of_the_reference_page() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    page = (ROOT / "docs" / "reference" / "compatibility.md").read_text(encoding="utf-8")
+    [(oldest, tested)] = re.findall(r"^\| Python \| (\S+) or newer \| (.*) \|$", page, re.MULTILINE)
+    assert project["requires-python"] == f">={oldest}"
+    named = [c.rpartition(" ")[2] for c in project["classifiers"] if re.search(r":: 3\.\d+$", c)]
+    assert re.findall(r"3\.\d+", tested) == named
+
+
 def test_a_build_has_this_version() -> None:
     pytest.importorskip("setuptools", reason="only where packages are built")
     assert python("-W", "ignore", "setup.py", "--version").splitlines()[-1] == claimsmith.__version__
