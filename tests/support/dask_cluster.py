@@ -76,7 +76,9 @@ class Dask:
 def _started(stack: ExitStack, words: list[str], folder: Path, env: Mapping[str, str]) -> subprocess.Popen[bytes]:
     with (folder / "log").open("w") as log:
         command = [*_DASK, *words]
-        process = subprocess.Popen(command, cwd=folder, env=dict(env), stdout=log, stderr=log, start_new_session=True)
+        # A scheduler that is killed leaves its own folder behind: in that of the test, not among all temporary files.
+        own = {**env, "DASK_TEMPORARY_DIRECTORY": str(folder)}
+        process = subprocess.Popen(command, cwd=folder, env=own, stdout=log, stderr=log, start_new_session=True)
     stack.callback(process.wait)
     stack.callback(lambda: process.poll() is not None or process.kill())
     return process

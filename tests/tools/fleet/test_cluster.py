@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Iterator, Mapping
@@ -28,6 +29,7 @@ from claimsmith.tools.fleet.worker import Order, run_on_worker, topic
 from tests.support.fleet_files import engine_program, fleet, named_lock
 
 distributed = pytest.importorskip("distributed")
+dask_config = pytest.importorskip("dask.config")
 UP = Options(Command.up)
 ALL = Wanted(all=True)
 URL = "postgres://me@db.example.org/state?table=shop"
@@ -38,7 +40,11 @@ def started(workers: int) -> Iterator[tuple[Any, str]]:
     """A scheduler with workers, and its address."""
     options: dict[str, Any] = {"host": "127.0.0.1", "protocol": "tcp", "processes": False}
     options |= {"dashboard_address": "127.0.0.1:0", "worker_dashboard_address": "127.0.0.1:0"}
-    with distributed.LocalCluster(n_workers=workers, threads_per_worker=2, **options) as local:
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        dask_config.set(temporary_directory=folder),
+        distributed.LocalCluster(n_workers=workers, threads_per_worker=2, **options) as local,
+    ):
         yield local, local.scheduler_address.replace("tcp://", "dask://")
 
 
