@@ -47,7 +47,11 @@ class Context:
 
     _default: tuple[Any, Context] | None = None
     _created: tuple[Any, dict[tuple[ObjectKey, pulumi.ProviderResource | None], str]] | None = None
-    """The objects that the components of a program create, in the cluster of each provider, and by which one."""
+    """The objects that the components of a program create, in the cluster of each provider, and by which one.
+
+    Of the program, not of one context: components with contexts of their own may create the same object. With the
+    engine that they belong to, because tests run several programs in one process.
+    """
 
     def __init__(
         self,

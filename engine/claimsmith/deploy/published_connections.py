@@ -32,15 +32,14 @@ class PublishedConnections(pulumi.ComponentResource):
         details: pulumi.Output[dict[str, str]] | None
         _context: Context
         _args: dict[str, Any]
-        _secret_by_default: bool
-
-        @property
-        def _in_cluster(self) -> bool: ...
-
         _address: str
         _keys: list[str] | None
         _secrets: list[Connection]
         _secret_resources: list[KubernetesObject]
+        _secret_by_default: bool
+
+        @property
+        def _in_cluster(self) -> bool: ...
 
     def publish_details(self, details: Mapping[str, Any]) -> None:
         """Publish these values as the connection details of the claim, each of them as a secret."""
